@@ -6,11 +6,9 @@
 
 namespace archsim::checkpoint {
 
-namespace {
-
 /// Norms every head, or all heads side by side.
-TensorId norm_heads(GraphMaker& g, const std::string& path, TensorId x, const TokenMixer& m,
-                    std::int64_t heads) {
+static TensorId norm_heads(GraphMaker& g, const std::string& path, TensorId x, const TokenMixer& m,
+                           std::int64_t heads) {
     if (m.norm == HeadNorm::none)
         return x;
     const std::int64_t width = heads * m.head_size;
@@ -21,8 +19,8 @@ TensorId norm_heads(GraphMaker& g, const std::string& path, TensorId x, const To
     return g.node("Reshape", path, {x, g.ints({0, 0, width})});
 }
 
-TensorId add_attention(GraphMaker& g, const std::string& path, std::size_t layer, const TokenMixer& m,
-                       TensorId x) {
+static TensorId add_attention(GraphMaker& g, const std::string& path, std::size_t layer, const TokenMixer& m,
+                              TensorId x) {
     const std::int64_t d = g.hidden(), q_width = m.heads * m.head_size, kv_width = m.kv_heads * m.head_size,
                        value = m.value_size > 0 ? m.value_size : m.head_size, out_width = m.heads * value;
     const bool shared = m.shares_cache_of >= 0;
@@ -92,8 +90,8 @@ TensorId add_attention(GraphMaker& g, const std::string& path, std::size_t layer
 
 /// Keys and values of every head from the compressed vector, and a cache of both: as llama.cpp runs files
 /// that were made before it cached the vector.
-TensorId add_expanded_attention(GraphMaker& g, const std::string& path, std::size_t layer,
-                                const TokenMixer& m, TensorId q, TensorId latent, TensorId rotary) {
+static TensorId add_expanded_attention(GraphMaker& g, const std::string& path, std::size_t layer,
+                                       const TokenMixer& m, TensorId q, TensorId latent, TensorId rotary) {
     const std::int64_t head = m.plain_size + m.rotary_size;
     const TensorId plain = g.node(
         "MatMul", path + "/kv_b_proj.keys",
@@ -122,8 +120,6 @@ TensorId add_expanded_attention(GraphMaker& g, const std::string& path, std::siz
     return g.linear(path + "/o_proj", results.front(), m.heads * m.value_size, g.hidden(), m.output_bias);
 }
 
-} // namespace
-
 TensorId add_index(GraphMaker& g, const std::string& path, std::size_t layer, const TokenMixer& m, TensorId x,
                    const IndexInputs& in) {
     const TensorId key = g.rms_norm(path + "/k_norm", in.key, m.index_size),
@@ -141,9 +137,8 @@ TensorId add_index(GraphMaker& g, const std::string& path, std::size_t layer, co
     return chosen[0];
 }
 
-namespace {
-
-TensorId mix(GraphMaker& g, const std::string& path, std::size_t layer, const TokenMixer& m, TensorId x) {
+static TensorId mix(GraphMaker& g, const std::string& path, std::size_t layer, const TokenMixer& m,
+                    TensorId x) {
     switch (m.kind) {
     case MixerKind::none:
         return kNoTensor;
@@ -165,8 +160,6 @@ TensorId mix(GraphMaker& g, const std::string& path, std::size_t layer, const To
     }
     return kNoTensor;
 }
-
-} // namespace
 
 TensorId add_mixer(GraphMaker& g, const std::string& path, std::size_t layer, TensorId x) {
     const DecoderLayer& l = g.decoder().layers[layer];

@@ -39,7 +39,7 @@ Checkpoint finish(Decoder decoder, const std::filesystem::path& file = {}) {
     out.facts = std::move(decoder.facts);
     out.dims = {{"batch", 1}, {"sequence", kDefaultSequence}};
     const auto grows = [](const Dimension& d) { return d.symbol.find(kPast) != std::string::npos; };
-    if (std::any_of(out.graph.inputs.begin(), out.graph.inputs.end(), [&](TensorId id) {
+    if (std::ranges::any_of(out.graph.inputs, [&](TensorId id) {
             const auto& shape = out.graph.tensors[id].shape;
             return shape && std::any_of(shape->begin(), shape->end(), grows);
         })) // states of fixed size alone have none (Mamba)

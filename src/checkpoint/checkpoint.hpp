@@ -11,7 +11,6 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace archsim {
 

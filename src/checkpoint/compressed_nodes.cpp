@@ -6,12 +6,10 @@
 
 namespace archsim::checkpoint {
 
-namespace {
-
 /// One vector of `size` for every `ratio` positions. Where an index chooses among them, neighbouring groups
 /// overlap, for which every position gives two.
-TensorId compress(GraphMaker& g, const std::string& path, const TokenMixer& m, TensorId x,
-                  std::int64_t size) {
+static TensorId compress(GraphMaker& g, const std::string& path, const TokenMixer& m, TensorId x,
+                         std::int64_t size) {
     const std::int64_t width = (m.index_heads > 0 ? 2 : 1) * size;
     const TensorId vectors = g.linear(path + "/kv_proj", x, g.hidden(), width, false),
                    scores = g.linear(path + "/gate_proj", x, g.hidden(), width, false);
@@ -19,8 +17,6 @@ TensorId compress(GraphMaker& g, const std::string& path, const TokenMixer& m, T
                   {vectors, scores, g.weight(path, "position_bias", {m.ratio, width})}, {{"size", size}},
                   kOwnDomain);
 }
-
-} // namespace
 
 TensorId add_compressed_attention(GraphMaker& g, const std::string& path, std::size_t layer,
                                   const TokenMixer& m, TensorId x) {

@@ -124,8 +124,8 @@ void widen_layers(json& object) {
 }
 
 bool all_counts(const json& list) {
-    return std::all_of(list.begin(), list.end(),
-                       [](const json& item) { return item.is_number_integer() && item.get<double>() >= 0; });
+    return std::ranges::all_of(
+        list, [](const json& item) { return item.is_number_integer() && item.get<double>() >= 0; });
 }
 
 /// A list with the kind of every layer says how many there are (Nemotron-H of transformers 5).
@@ -164,8 +164,8 @@ void shorten_lists(json& object, const std::string& file, std::vector<Finding>& 
         if (it == object.end() || !it->is_array() || it->empty() || !all_counts(*it))
             continue;
         const json list = *it;
-        const bool equal = std::all_of(list.begin(), list.end(), [&](const json& x) { return x == list[0]; });
-        *it = equal || list.size() != layers ? list[0] : *std::max_element(list.begin(), list.end());
+        const bool equal = std::ranges::all_of(list, [&](const json& x) { return x == list[0]; });
+        *it = equal || list.size() != layers ? list[0] : *std::ranges::max_element(list);
         if (list.size() == layers && !equal)
             object[std::string(key) + std::string(kPerLayer)] = list;
         else if (list.size() != layers)

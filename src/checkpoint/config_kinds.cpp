@@ -16,7 +16,7 @@ namespace {
 using nlohmann::json;
 
 bool lists(const json& names, std::string_view type) {
-    return std::any_of(names.begin(), names.end(), [&](const json& one) {
+    return std::ranges::any_of(names, [&](const json& one) {
         const auto& name = one.get_ref<const std::string&>();
         return type == name ||
                (type.starts_with(name) && (type[name.size()] == '_' || type[name.size()] == '-'));
@@ -51,7 +51,7 @@ bool is_at(const json& object, const char* key, bool value) {
 }
 
 bool names_part_of(const json& names, std::string_view text) {
-    return std::any_of(names.begin(), names.end(), [&](const json& name) {
+    return std::ranges::any_of(names, [&](const json& name) {
         return text.find(name.get_ref<const std::string&>()) != std::string_view::npos;
     });
 }
@@ -96,7 +96,7 @@ HeadKind head_of(std::string_view architecture) {
     const json& heads = model_types().at("heads");
     const auto ends = [&](const char* list) {
         const json& names = heads.at(list);
-        return std::any_of(names.begin(), names.end(), [&](const json& name) {
+        return std::ranges::any_of(names, [&](const json& name) {
             return architecture.ends_with(name.get_ref<const std::string&>());
         });
     };

@@ -8,15 +8,13 @@
 
 namespace archsim::checkpoint {
 
-namespace {
-
 /// Activations whose MLPs have no gate in any family.
-bool ungated(const std::string& activation) {
+static bool ungated(const std::string& activation) {
     return activation == "relu2" || activation == "relu" || activation == "gelu_new" ||
            activation == "gelu_fast" || activation == "xielu";
 }
 
-void read_experts(Fields& f, const Implied& implied, FeedForward& e) {
+static void read_experts(Fields& f, const Implied& implied, FeedForward& e) {
     e.experts = f.count({"num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts",
                          "num_routed_experts", "moe_num_primary_experts"},
                         0);
@@ -54,7 +52,7 @@ void read_experts(Fields& f, const Implied& implied, FeedForward& e) {
     e.float_router = router == "fp32" || router == "float32";
 }
 
-std::int64_t dense_width(Fields& f) {
+static std::int64_t dense_width(Fields& f) {
     const double ratio = f.number({"expansion_ratio"}, 4);
     const std::int64_t hidden = f.count({"hidden_size", "n_embd", "d_model"});
     const std::int64_t stated = f.count(
@@ -73,7 +71,7 @@ std::int64_t dense_width(Fields& f) {
 }
 
 /// Numbers of a text with commas between them (Step-3); `otherwise` where there is none.
-std::vector<std::int64_t> numbers_in(Fields& f, const char* key, std::vector<std::int64_t> otherwise) {
+static std::vector<std::int64_t> numbers_in(Fields& f, const char* key, std::vector<std::int64_t> otherwise) {
     const auto* stated = f.find({key});
     if (!stated || !stated->is_string())
         return stated ? f.counts({key}) : otherwise;
@@ -88,8 +86,6 @@ std::vector<std::int64_t> numbers_in(Fields& f, const char* key, std::vector<std
     }
     return numbers;
 }
-
-} // namespace
 
 FeedForwards read_feed_forwards(Fields& f, const Implied& implied) {
     FeedForward plain;

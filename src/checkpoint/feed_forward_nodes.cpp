@@ -4,10 +4,8 @@
 
 namespace archsim::checkpoint {
 
-namespace {
-
-TensorId add_mlp(GraphMaker& g, const std::string& path, const FeedForward& f, TensorId x, std::int64_t width,
-                 std::int64_t inner) {
+static TensorId add_mlp(GraphMaker& g, const std::string& path, const FeedForward& f, TensorId x,
+                        std::int64_t width, std::int64_t inner) {
     if (!f.gated) {
         x = g.linear(path + "/up_proj", x, width, inner, f.bias);
         x = g.activate(path + "/act_fn", f.activation, x);
@@ -25,8 +23,8 @@ TensorId add_mlp(GraphMaker& g, const std::string& path, const FeedForward& f, T
 constexpr std::int64_t kToFloat = 1; // TensorProto.FLOAT
 
 /// A router scores every expert, each token runs through the best of them.
-TensorId add_experts(GraphMaker& g, const std::string& path, const std::string& router, const FeedForward& f,
-                     TensorId x) {
+static TensorId add_experts(GraphMaker& g, const std::string& path, const std::string& router,
+                            const FeedForward& f, TensorId x) {
     const std::int64_t d = g.hidden(), width = f.latent > 0 ? f.latent : d, n = f.experts,
                        inner = f.expert_inner;
     const TensorId rows = g.node("Reshape", router, {x, g.ints({-1, d})});
@@ -61,8 +59,6 @@ TensorId add_experts(GraphMaker& g, const std::string& path, const std::string& 
                         kMicrosoft);
     return f.latent > 0 ? g.linear(path + "/fc2_latent_proj", y, f.latent, d, false) : y;
 }
-
-} // namespace
 
 TensorId add_feed_forward(GraphMaker& g, const std::string& path, const FeedForward& f, TensorId x) {
     const std::string mlp = path + "/mlp";

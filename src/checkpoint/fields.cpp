@@ -7,17 +7,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
 namespace archsim::checkpoint {
 
-namespace {
-
 using nlohmann::json;
 
 /// Python's json module writes what JSON has no word for.
-std::string without_infinities(std::string_view text) {
+static std::string without_infinities(std::string_view text) {
     std::string out;
     out.reserve(text.size());
     bool quoted = false;
@@ -39,7 +36,7 @@ std::string without_infinities(std::string_view text) {
 }
 
 /// Letters of a pattern ("MEM*E"), or numbers with commas.
-bool lists_layers(const std::string& text) {
+static bool lists_layers(const std::string& text) {
     constexpr std::size_t kShortest = 4;
     return text.size() >= kShortest &&
            (text.find_first_not_of("0123456789, ") == std::string::npos ||
@@ -49,7 +46,7 @@ bool lists_layers(const std::string& text) {
 
 /// A value that could be a size or a pattern of layers: numbers that are no fractions, lists, objects,
 /// `true`.
-bool could_be_size(const json& value) {
+static bool could_be_size(const json& value) {
     if (value.is_string())
         return lists_layers(value.get_ref<const std::string&>());
     if (value.is_number_float())
@@ -58,8 +55,6 @@ bool could_be_size(const json& value) {
         return value.get<std::int64_t>() >= 2;
     return (value.is_structured() && !value.empty()) || (value.is_boolean() && value.get<bool>());
 }
-
-} // namespace
 
 Finding found(FindingKind kind, Severity severity, std::string file, std::string where, std::string message,
               std::string hint) {
@@ -88,7 +83,7 @@ bool changes_no_size(std::string_view key) {
         return padded.find('_' + std::string(word) + '_') != std::string::npos;
     });
     const json& groups = model_types().at("harmless");
-    return std::any_of(groups.begin(), groups.end(), [&](const json& group) {
+    return std::ranges::any_of(groups, [&](const json& group) {
         return any(group, "fields", [&](std::string_view name) { return key == name; }) ||
                (!sized &&
                 (any(group, "endings", [&](std::string_view end) { return key.ends_with(end); }) ||

@@ -198,8 +198,8 @@ class GgufReader {
         for (const auto& [name, tensor] : f_.header().tensors)
             if (f_.bits(name, tensor) > 0 && tensor.shape.size() > 1)
                 weights[tensor.type] += elements(tensor);
-        const auto most = std::max_element(weights.begin(), weights.end(),
-                                           [](const auto& a, const auto& b) { return a.second < b.second; });
+        const auto most = std::ranges::max_element(
+            weights, [](const auto& a, const auto& b) { return a.second < b.second; });
         if (most == weights.end())
             f_.refuse("has no weights");
         d_.facts.quantization = "gguf";

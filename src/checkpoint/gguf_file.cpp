@@ -34,8 +34,7 @@ constexpr std::array kTypes = {
 } // namespace
 
 const GgmlType* ggml_type(std::uint32_t id) {
-    const auto found =
-        std::find_if(kTypes.begin(), kTypes.end(), [&](const GgmlType& t) { return t.id == id; });
+    const auto found = std::ranges::find(kTypes, id, &GgmlType::id);
     return found == kTypes.end() ? nullptr : &*found;
 }
 

@@ -1,4 +1,4 @@
-#include "checkpoint/gguf_header.hpp"
+#include "checkpoint/gguf_file.hpp"
 
 #include "checkpoint/fields.hpp"
 #include "core/input_file.hpp"

@@ -29,8 +29,7 @@ bool any_tensor(const GgufHeader& header, std::string_view beginning) {
 
 bool is_adapter(const GgufHeader& header) {
     return text(header, "general.type") == "adapter" ||
-           std::any_of(header.tensors.begin(), header.tensors.end(),
-                       [](const auto& t) { return t.first.ends_with(".lora_a"); });
+           std::ranges::any_of(header.tensors, [](const auto& t) { return t.first.ends_with(".lora_a"); });
 }
 
 /// Blocks of networks that denoise images, under the names of their authors.

@@ -6,10 +6,8 @@
 
 namespace archsim::checkpoint {
 
-namespace {
-
 /// Heads that need no key of their own: sizes follow from the projections.
-TokenMixer read_attention(const GgufFile& f, std::int64_t i, const LayerWindow& window) {
+static TokenMixer read_attention(const GgufFile& f, std::int64_t i, const LayerWindow& window) {
     TokenMixer m;
     m.kind = MixerKind::attention;
     m.window = window.positions;
@@ -47,7 +45,7 @@ TokenMixer read_attention(const GgufFile& f, std::int64_t i, const LayerWindow& 
     return m;
 }
 
-TokenMixer read_latent(const GgufFile& f, std::int64_t i) {
+static TokenMixer read_latent(const GgufFile& f, std::int64_t i) {
     TokenMixer m;
     m.kind = MixerKind::latent;
     m.heads = f.whole(f.at_layer("attention.head_count", i, 0));
@@ -75,7 +73,7 @@ TokenMixer read_latent(const GgufFile& f, std::int64_t i) {
 }
 
 /// LFM2: a short convolution between two gates.
-TokenMixer read_convolution(const GgufFile& f, std::int64_t i) {
+static TokenMixer read_convolution(const GgufFile& f, std::int64_t i) {
     TokenMixer m;
     m.kind = MixerKind::convolution;
     m.kernel = f.size(i, "shortconv.conv.weight", 0);
@@ -86,7 +84,7 @@ TokenMixer read_convolution(const GgufFile& f, std::int64_t i) {
 }
 
 /// States of fixed size, which llama.cpp keeps in 32 bits (llama_memory_recurrent).
-TokenMixer read_recurrence(const GgufFile& f, std::int64_t i) {
+static TokenMixer read_recurrence(const GgufFile& f, std::int64_t i) {
     TokenMixer m;
     constexpr double kFloat = 32;
     m.state_bits = kFloat;
@@ -119,8 +117,6 @@ TokenMixer read_recurrence(const GgufFile& f, std::int64_t i) {
         f.refuse(fmt::format("states {} channels for {} heads in layer {}", inner, m.heads, i));
     return m;
 }
-
-} // namespace
 
 TokenMixer read_gguf_mixer(const GgufFile& f, std::int64_t i, const LayerWindow& window) {
     const bool state = f.block(i, "ssm_a") || f.block(i, "ssm_a.weight") || f.block(i, "ssm_out.weight");

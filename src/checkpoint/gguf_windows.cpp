@@ -16,19 +16,19 @@ namespace {
 /// period, not which of a group sees everything; an architecture that is not listed has no windows there,
 /// whatever the file says.
 struct WindowedArchitecture {
-    explicit WindowedArchitecture(const nlohmann::json& row)
-        : period(row.at("period").get<std::size_t>()), global_first(row.value("global_first", false)),
-          window(row.value("window", std::int64_t{0})), chunked(row.value("chunked", false)) {}
-    std::size_t period;  ///< one layer of so many sees everything; 1: all do
-    bool global_first;   ///< it is the first of them, not the last
-    std::int64_t window; ///< where the file states none
-    bool chunked;
+    std::string name;
+    std::size_t period = 1;    ///< one layer of so many sees everything; 1: all do
+    bool global_first = false; ///< it is the first of them, not the last
+    std::int64_t window = 0;   ///< where the file states none
+    bool chunked = false;
 };
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(WindowedArchitecture, name, period, global_first, window,
+                                                chunked)
 
 std::optional<WindowedArchitecture> windowed(const std::string& architecture) {
-    for (const auto& row : model_types().at("gguf_windows"))
-        if (architecture == row.at("name").get_ref<const std::string&>())
-            return WindowedArchitecture(row);
+    for (const auto& row : model_types().at("gguf_windows").get<std::vector<WindowedArchitecture>>())
+        if (architecture == row.name)
+            return row;
     return std::nullopt;
 }
 

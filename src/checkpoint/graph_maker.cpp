@@ -4,19 +4,15 @@
 
 namespace archsim::checkpoint {
 
-namespace {
-
 // SimplifiedLayerNormalization and RotaryEmbedding belong to ONNX Runtime's opsets; 21 is the newest of
 // ai.onnx that its model builder writes.
 constexpr int kOpset = 21;
 constexpr double kEpsilon = 1e-5; // no cost depends on it
 
-std::string dotted(std::string path) {
-    std::replace(path.begin(), path.end(), '/', '.');
+static std::string dotted(std::string path) {
+    std::ranges::replace(path, '/', '.');
     return path;
 }
-
-} // namespace
 
 GraphMaker::GraphMaker(const Decoder& decoder) : decoder_(decoder) {
     graph_.name = decoder.name;

@@ -3,7 +3,6 @@
 
 #include "checkpoint/decoder.hpp"
 
-#include <initializer_list>
 #include <map>
 #include <set>
 #include <string>

@@ -128,9 +128,8 @@ class LayerReader {
         if (types.size() < layers_.size())
             f_.refuse("layer_types", fmt::format("lists {} layers of {}", types.size(), layers_.size()));
         // Kinds without a mixer are layers of their own, and those beside them have nothing else.
-        const bool halves = std::any_of(types.begin(), types.end(), [](const std::string& type) {
-            return type == "moe" || type == "mlp";
-        });
+        const bool halves = std::ranges::any_of(
+            types, [](const std::string& type) { return type == "moe" || type == "mlp"; });
         for (std::size_t i = 0; i < layers_.size(); ++i) {
             const std::string& type = types[i];
             if (halves && read_half(i, type))
@@ -157,7 +156,7 @@ class LayerReader {
     /// Where attention is said layer by layer otherwise: by list, by number, by period.
     void read_lists() {
         const auto lists = [](const std::vector<std::int64_t>& layers, std::size_t number) {
-            return std::find(layers.begin(), layers.end(), static_cast<std::int64_t>(number)) != layers.end();
+            return std::ranges::find(layers, static_cast<std::int64_t>(number)) != layers.end();
         };
         if (states_alone(f_)) {
             recur([](std::size_t) { return true; });
@@ -252,8 +251,7 @@ class LayerReader {
         const std::int64_t size = f_.count({"global_head_dim"}, 0);
         const std::int64_t heads = f_.count({"num_global_key_value_heads"}, 0);
         const bool one_projection = f_.flag({"attention_k_eq_v"});
-        if (std::all_of(windows_.begin(), windows_.end(),
-                        [](const LayerWindow& window) { return window.positions == 0; }))
+        if (std::ranges::all_of(windows_, [](const LayerWindow& window) { return window.positions == 0; }))
             return;
         for (DecoderLayer& layer : layers_) {
             TokenMixer& m = layer.mixer;

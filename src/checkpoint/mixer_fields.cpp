@@ -6,9 +6,7 @@
 
 namespace archsim::checkpoint {
 
-namespace {
-
-void read_latent(Fields& f, TokenMixer& m, std::int64_t hidden) {
+static void read_latent(Fields& f, TokenMixer& m, std::int64_t hidden) {
     m.kind = MixerKind::latent;
     m.query_rank = f.count({"q_lora_rank"}, 0);
     m.kv_rank = f.count({"kv_lora_rank"});
@@ -24,7 +22,7 @@ void read_latent(Fields& f, TokenMixer& m, std::int64_t hidden) {
 }
 
 /// DeepSeek-V4: which layers compress how many positions is said layer by layer.
-void read_compressed(Fields& f, TokenMixer& m) {
+static void read_compressed(Fields& f, TokenMixer& m) {
     m.kind = MixerKind::compressed;
     m.sinks = true;
     m.query_rank = f.count({"q_lora_rank"});
@@ -42,7 +40,7 @@ void read_compressed(Fields& f, TokenMixer& m) {
 }
 
 /// MiniMax-M3: an index with one key per position chooses blocks of positions, beside the last ones.
-void read_blocks(Fields& f, TokenMixer& m) {
+static void read_blocks(Fields& f, TokenMixer& m) {
     Fields s = f.part({"sparse_attention_config"});
     if (s.empty() || !s.flag({"use_sparse_attention"}, true))
         return;
@@ -52,8 +50,6 @@ void read_blocks(Fields& f, TokenMixer& m) {
                     (s.count({"sparse_topk_blocks"}) + s.count({"sparse_init_block"}, 0) +
                      s.count({"sparse_local_block"}, 0));
 }
-
-} // namespace
 
 bool states_alone(Fields& f) {
     return f.has({"state_size"}) && !f.has({"num_attention_heads", "n_head", "n_heads"});
@@ -82,7 +78,7 @@ TokenMixer read_mixer(Fields& f, const Implied& implied, std::int64_t hidden) {
     m.output_gate = f.flag({"attn_output_gate"}, implied.output_gate);
     if (const auto gates = f.texts({"gating_types"});
         !gates.empty()) // Laguna: one number a head, or as queries
-        m.output_gate = std::find(gates.begin(), gates.end(), "per_head") == gates.end();
+        m.output_gate = std::ranges::find(gates, "per_head") == gates.end();
     f.skip({"headwise_attn_output_gate"}); // one number a head
     m.norm = f.flag({"use_qk_norm", "qk_layernorm", "qk_norm", "normalize_qk_projections", "qk_ln"},
                     implied.norm != HeadNorm::none)
@@ -102,11 +98,9 @@ TokenMixer read_mixer(Fields& f, const Implied& implied, std::int64_t hidden) {
     return m;
 }
 
-namespace {
-
 /// Kimi's delta attention (arXiv:2510.26692, section 3): gate and decays through the width of one head, or at
 /// once. Its state lies in fp32 (vLLM, mamba_utils.py, kda_state_dtype).
-TokenMixer read_channel_gated(Fields& l, TokenMixer m) {
+static TokenMixer read_channel_gated(Fields& l, TokenMixer m) {
     constexpr double kFloat = 32;
     m.kind = MixerKind::gated_delta;
     m.heads = m.kv_heads = l.count({"num_heads", "num_attention_heads"});
@@ -119,7 +113,7 @@ TokenMixer read_channel_gated(Fields& l, TokenMixer m) {
 }
 
 /// Mamba: a state per channel, of which there are as many as heads and none is stated.
-void read_selective(Fields& f, std::int64_t hidden, TokenMixer& m) {
+static void read_selective(Fields& f, std::int64_t hidden, TokenMixer& m) {
     m.kind = MixerKind::selective;
     constexpr std::int64_t kTimeDivisor = 16; // time_step_rank: "auto"
     const std::int64_t inner = f.count({"mamba_expand", "expand"}, 2, 1) * hidden;
@@ -135,8 +129,6 @@ void read_selective(Fields& f, std::int64_t hidden, TokenMixer& m) {
     m.kernel_bias = f.flag({"use_conv_bias", "mamba_conv_bias"}, true);
     m.bias = f.flag({"mamba_proj_bias", "use_bias"});
 }
-
-} // namespace
 
 /// A mixer with a state instead of a cache, from the fields of its family.
 TokenMixer read_recurrent_mixer(Fields& f, std::int64_t hidden) {

@@ -16,7 +16,7 @@ const nlohmann::json& model_types();
 
 /// What an architecture has although its configuration has no field for it.
 struct Implied {
-    std::string model_type; ///< a prefix of the configuration's model_type
+    std::string type; ///< a prefix of the configuration's model_type
     HeadNorm norm = HeadNorm::none;
     bool qkv_bias = false, output_bias = false; ///< unless attention_bias says otherwise
     bool gated = true;                          ///< the MLP multiplies by a gate

@@ -4,7 +4,7 @@
 
 #include "archsim/core/finding.hpp"
 #include "checkpoint/model_types.hpp"
-#include "core/glob.hpp"
+#include "core/text.hpp"
 
 #include <fmt/format.h>
 
@@ -162,9 +162,8 @@ struct ModulePattern::Expression {
 };
 
 bool ModulePattern::Component::operator()(const std::string& part) const {
-    return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-        return stars ? matches_glob(name, part) : name == part;
-    });
+    return std::ranges::any_of(
+        names, [&](const std::string& name) { return stars ? matches_glob(name, part) : name == part; });
 }
 
 ModulePattern::ModulePattern(const std::string& pattern) {
@@ -201,8 +200,7 @@ ModulePattern::ModulePattern(const std::string& pattern) {
 bool ModulePattern::names(const ModuleName& module) const {
     if (expression_) {
         const auto matches = [&](const std::string& text) { return expression_->matches(text); };
-        return matches(module.text()) ||
-               std::any_of(module.spellings().begin(), module.spellings().end(), matches);
+        return matches(module.text()) || std::ranges::any_of(module.spellings(), matches);
     }
     const auto& parts = module.components();
     return std::search(parts.begin(), parts.end(), components_.begin(), components_.end(),

@@ -11,8 +11,6 @@
 
 namespace archsim::checkpoint {
 
-namespace {
-
 using nlohmann::json;
 
 // The format's own limit for a header (safetensors README).
@@ -20,33 +18,31 @@ constexpr std::uint64_t kLargestHeader = 100'000'000;
 constexpr std::size_t kLengthBytes = 8;
 constexpr int kByteBits = 8;
 
-[[noreturn]] void refuse_file(const std::filesystem::path& file, std::string why) {
+[[noreturn]] static void refuse_file(const std::filesystem::path& file, std::string why) {
     refuse(file.string(), std::move(why), "download the file again", {}, FindingKind::malformed_file);
 }
 
 /// Bits of an element, which the name of its type says ("F8_E4M3"); 0: it does not.
-int bits_of_type(std::string_view type) {
+static int bits_of_type(std::string_view type) {
     if (type == "BOOL")
         return kByteBits;
     type.remove_prefix(std::min(type.find_first_of("0123456789"), type.size()));
     return take_number<int>(type).value_or(0);
 }
 
-bool any_named(const StoredTensors& tensors, std::string_view ending) {
-    return std::any_of(tensors.begin(), tensors.end(),
-                       [&](const auto& t) { return std::string_view(t.first).ends_with(ending); });
+static bool any_named(const StoredTensors& tensors, std::string_view ending) {
+    return std::ranges::any_of(tensors,
+                               [&](const auto& t) { return std::string_view(t.first).ends_with(ending); });
 }
 
 /// Name as the graph has it: without the wrappers of models with several parts.
-std::string own_name(std::string name) {
+static std::string own_name(std::string name) {
     for (const std::string_view wrapper :
          {"model.language_model.", "language_model.model.", "model.text_model."})
         if (name.starts_with(wrapper))
             return "model." + name.substr(wrapper.size());
     return name;
 }
-
-} // namespace
 
 void read_safetensors_header(const std::filesystem::path& file, StoredTensors& tensors) {
     const InputFile in(file);
@@ -86,7 +82,7 @@ StoredTensors read_safetensors_folder(const std::filesystem::path& folder) {
     for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
         if (entry.path().extension() == ".safetensors" && !is_lfs_pointer(entry.path()))
             files.push_back(entry.path());
-    std::sort(files.begin(), files.end());
+    std::ranges::sort(files);
     for (const auto& file : files)
         read_safetensors_header(file, tensors);
     return tensors;

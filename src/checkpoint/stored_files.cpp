@@ -8,9 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <fstream>
-#include <initializer_list>
 #include <string_view>
 #include <vector>
 
@@ -50,7 +47,7 @@ std::vector<fs::path> files_ending(const fs::path& folder, std::string_view endi
     for (const auto& entry : fs::directory_iterator(folder, ignored))
         if (entry.path().filename().string().ends_with(ending))
             all.push_back(entry.path());
-    std::sort(all.begin(), all.end());
+    std::ranges::sort(all);
     std::copy_if(all.begin(), all.end(), std::back_inserter(own), [](const fs::path& file) {
         const std::string name = file.filename().string();
         return !name.starts_with("consolidated") && name.find(".fp16.") == std::string::npos &&
@@ -131,7 +128,7 @@ void apply_index(const StoredFiles& files, Decoder& d) {
         });
     };
     // Packed formats have names of their own behind the module's.
-    if (std::any_of(files.tensors.begin(), files.tensors.end(), [&](const std::string& name) {
+    if (std::ranges::any_of(files.tensors, [&](const std::string& name) {
             return is_head(std::string_view(name).substr(0, name.rfind('.')));
         }))
         return;

@@ -31,12 +31,12 @@ WeightScheme WeightFormats::named(std::string_view module) const {
         spending_.step(kSteps * pattern.cost());
         return pattern.names(name);
     };
-    if (std::any_of(exceptions_.begin(), exceptions_.end(), names))
+    if (std::ranges::any_of(exceptions_, names))
         return {};
     for (const auto& [pattern, scheme] : patterns_)
         if (names(pattern))
             return scheme;
-    if (std::any_of(usual_.begin(), usual_.end(), names))
+    if (std::ranges::any_of(usual_, names))
         return {};
     return scheme_;
 }

@@ -90,7 +90,7 @@ std::vector<fs::path> model_dirs() {
             places.push_back(fs::path(folder) / "archsim" / "models");
     }
     const fs::path chosen = fs::path(ARCHSIM_FALLBACK_DATA_DIR) / "models";
-    if (std::find(places.begin(), places.end(), chosen) == places.end())
+    if (std::ranges::find(places, chosen) == places.end())
         places.push_back(chosen);
     return places;
 }

@@ -35,8 +35,7 @@ std::vector<fs::path>& readable_folders() {
 /// `real` is the file behind all links.
 void expect_inside(const std::string& named, const fs::path& real) {
     const auto& folders = readable_folders();
-    if (std::none_of(folders.begin(), folders.end(),
-                     [&](const fs::path& folder) { return leads_into(folder, real); }))
+    if (std::ranges::none_of(folders, [&](const fs::path& folder) { return leads_into(folder, real); }))
         unreadable(named, fmt::format("lies outside of {}", folders.front().string()),
                    "copy it there, without a link");
 }

@@ -57,7 +57,7 @@ std::size_t put_in_order(std::span<JsonMember> members) {
             for (std::size_t k = i; k > 0 && key_before(members[k], members[k - 1]); --k)
                 std::swap(members[k], members[k - 1]);
     } else {
-        std::stable_sort(members.begin(), members.end(), key_before);
+        std::ranges::stable_sort(members, key_before);
     }
     std::size_t kept = 0;
     for (std::size_t i = 0; i < members.size(); ++i)
@@ -149,7 +149,7 @@ class DocumentBuilder {
 /// "line 3, column 5" of a place in a text.
 std::string place_in(std::string_view text, std::size_t at) {
     const std::string_view before = text.substr(0, at);
-    const auto line = std::count(before.begin(), before.end(), '\n') + 1;
+    const auto line = std::ranges::count(before, '\n') + 1;
     const std::size_t begin = before.rfind('\n');
     return fmt::format("line {}, column {}", line,
                        before.size() - (begin == std::string_view::npos ? 0 : begin + 1) + 1);
@@ -225,8 +225,7 @@ const JsonValue* JsonValue::find(std::string_view key) const {
                 return &member.value;
         return nullptr;
     }
-    const auto found = std::lower_bound(all.begin(), all.end(), key,
-                                        [](const JsonMember& m, std::string_view k) { return m.key < k; });
+    const auto found = std::ranges::lower_bound(all, key, {}, &JsonMember::key);
     return found != all.end() && found->key == key ? &found->value : nullptr;
 }
 

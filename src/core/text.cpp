@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstddef>
+#include <optional>
 #include <tuple>
 
 namespace archsim {
@@ -111,7 +113,7 @@ std::vector<std::string> nearest_names(std::string_view name, const std::vector<
         if (part || distance <= most)
             candidates.push_back({distance, unlike_length, &candidate});
     }
-    std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
+    std::ranges::stable_sort(candidates, [](const Candidate& a, const Candidate& b) {
         return std::tie(a.distance, a.unlike_length, *a.name) <
                std::tie(b.distance, b.unlike_length, *b.name);
     });
@@ -119,10 +121,63 @@ std::vector<std::string> nearest_names(std::string_view name, const std::vector<
     for (const Candidate& candidate : candidates) {
         if (result.size() == limit)
             break;
-        if (std::find(result.begin(), result.end(), *candidate.name) == result.end())
+        if (std::ranges::find(result, *candidate.name) == result.end())
             result.push_back(*candidate.name);
     }
     return result;
+}
+
+namespace {
+
+/// Whether one character is what the pattern begins with, and how much of the pattern that is.
+struct Step {
+    bool matches = false;
+    std::size_t length = 1;
+};
+
+Step step(std::string_view pattern, char c) {
+    if (pattern.front() == '?')
+        return {true, 1};
+    if (pattern.front() == '\\' && pattern.size() > 1)
+        return {pattern[1] == c, 2};
+    const std::size_t first = pattern.size() > 1 && (pattern[1] == '!' || pattern[1] == '^') ? 2 : 1;
+    const std::size_t end = pattern.front() == '[' ? pattern.find(']', first + 1) : std::string_view::npos;
+    if (end == std::string_view::npos)
+        return {pattern.front() == c, 1};
+    bool in_set = false;
+    for (std::size_t i = first; i < end; ++i) {
+        const bool range = i + 2 < end && pattern[i + 1] == '-';
+        in_set = in_set || (range ? pattern[i] <= c && c <= pattern[i + 2] : pattern[i] == c);
+        i += range ? 2 : 0;
+    }
+    return {in_set == (first == 1), end + 1};
+}
+
+} // namespace
+
+bool matches_glob(std::string_view pattern, std::string_view name) {
+    std::size_t at = 0, in = 0;
+    // Only the last star may take more: what stood before it matched, and an earlier star gains nothing.
+    std::optional<std::size_t> star;
+    std::size_t taken = 0;
+    while (in < name.size()) {
+        if (at < pattern.size() && pattern[at] == '*') {
+            star = ++at;
+            taken = in;
+            continue;
+        }
+        if (at < pattern.size())
+            if (const Step one = step(pattern.substr(at), name[in]); one.matches) {
+                at += one.length;
+                ++in;
+                continue;
+            }
+        if (!star)
+            return false;
+        at = *star;
+        in = ++taken;
+    }
+    return pattern.find_first_not_of('*', at) == std::string_view::npos;
 }
 
 } // namespace archsim

@@ -1,5 +1,5 @@
 #pragma once
-// Small helpers on names.
+// Small helpers on names; names with stars, as shells write them.
 
 #include <cstddef>
 #include <cstdint>
@@ -69,5 +69,9 @@ std::optional<std::pair<std::string_view, std::string_view>> split_assignment(st
 
 /// The pieces between separators: split("4x,,2x", ',') is {"4x", "", "2x"}; an empty text is one empty piece.
 std::vector<std::string> split(std::string_view text, char separator);
+
+/// Whether `name` is what a pattern stands for: `*` any characters, `?` one, `[a-c]` and `[!a-c]` one of a
+/// set, a backslash the next character as it is. At worst the product of both lengths in steps.
+bool matches_glob(std::string_view pattern, std::string_view name);
 
 } // namespace archsim

@@ -7,23 +7,21 @@
 
 namespace archsim {
 
-namespace {
-
 /// True when the estimate has numbers; an incomplete one may, where the user accepted the gap.
-bool has_numbers(const Estimate& e) {
+static bool has_numbers(const Estimate& e) {
     return e.status == Status::ok || (e.status == Status::incomplete && e.latency_s > 0);
 }
 
-Interval operator*(const Interval& i, double factor) {
+static Interval operator*(const Interval& i, double factor) {
     return {i.low * factor, i.high * factor};
 }
 
-void operator+=(Interval& sum, const Interval& i) {
+static void operator+=(Interval& sum, const Interval& i) {
     sum.low += i.low;
     sum.high += i.high;
 }
 
-void add_facts(const Estimate& part, Estimate& whole) {
+static void add_facts(const Estimate& part, Estimate& whole) {
     whole.executed = part.executed;
     if (whole.precision_note.empty())
         whole.precision_note = part.precision_note;
@@ -39,8 +37,6 @@ void add_facts(const Estimate& part, Estimate& whole) {
     }
 }
 
-} // namespace
-
 void take_evidence(const Estimate& from, Estimate& to) {
     to.kind = from.kind;
     to.projected = from.projected;
@@ -50,9 +46,7 @@ void take_evidence(const Estimate& from, Estimate& to) {
     to.refuted_rows = from.refuted_rows;
 }
 
-namespace {
-
-void add_extremes(const Estimate& part, Estimate& whole) {
+static void add_extremes(const Estimate& part, Estimate& whole) {
     whole.utilization_min = std::min(whole.utilization_min, part.utilization_min);
     whole.utilization_max = std::max(whole.utilization_max, part.utilization_max);
     whole.peak_power_w = std::max(part.peak_power_w, whole.peak_power_w); // NaN stays
@@ -64,7 +58,7 @@ void add_extremes(const Estimate& part, Estimate& whole) {
 }
 
 /// Multiplies what time and energy add up to; power, utilisation and memory stay.
-void scale(Estimate& e, double times) {
+static void scale(Estimate& e, double times) {
     e.latency_s *= times;
     e.latency_interval = e.latency_interval * times;
     e.network_s *= times;
@@ -76,8 +70,6 @@ void scale(Estimate& e, double times) {
     e.energy_per_inference_j *= times;
     e.energy_interval = e.energy_interval * times;
 }
-
-} // namespace
 
 MemoryEstimate planned_memory(const NetworkWork& work, const Machine& machine) {
     MemoryEstimate memory;
@@ -103,7 +95,7 @@ void hold_together(MemoryEstimate& whole, const MemoryEstimate& stage, double sh
 Estimate in_sequence(std::span<const Stage> stages) {
     Estimate whole;
     bool complete = true;
-    const auto longest = std::max_element(stages.begin(), stages.end(), [](const Stage& a, const Stage& b) {
+    const auto longest = std::ranges::max_element(stages, [](const Stage& a, const Stage& b) {
         return a.times * a.estimate->latency_s < b.times * b.estimate->latency_s;
     });
     if (longest != stages.end())

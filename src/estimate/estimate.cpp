@@ -9,7 +9,7 @@
 #include "estimate/power_limit.hpp"
 #include "estimate/price.hpp"
 #include "hardware/operator_rules.hpp"
-#include "map/arrangements.hpp"
+#include "map/tiled.hpp"
 #include "ops/uncounted.hpp"
 
 #include <fmt/format.h>
@@ -107,8 +107,7 @@ bool admit(const NetworkWork& work, const Machine& machine, const EstimateOption
     e.memory = planned_memory(work, machine);
     e.findings = work.graph->findings;
     if (!work.graph->complete()) {
-        const auto first = std::find_if(e.findings.begin(), e.findings.end(),
-                                        [](const Finding& f) { return f.severity == Severity::error; });
+        const auto first = std::ranges::find_if(e.findings, &Finding::is_error);
         e.reason = to_string(*first); // stays with the numbers where they are accepted
         if (!options.allow_unknown) {
             e.status = Status::incomplete;

@@ -98,8 +98,7 @@ void add_intervals(const Machine& machine, SpreadOf timed, Estimate& e, KnownWid
     for (const double share : lanes)
         squares += share * share;
     const bool given = widths.time_given.rows + widths.rate_given.rows > 0;
-    if (given &&
-        std::any_of(machine.uncertainty->given().begin(), machine.uncertainty->given().end(), impossible)) {
+    if (given && std::ranges::any_of(machine.uncertainty->given(), impossible)) {
         e.status = Status::unsupported;
         e.reason = "a measurement that was given is no time or rate that a measurement can be";
         e.latency_s = e.throughput_per_s = 0;

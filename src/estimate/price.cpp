@@ -8,17 +8,13 @@
 
 namespace archsim {
 
-namespace {
-
-constexpr std::uint32_t bit(Resource r) {
+static constexpr std::uint32_t bit(Resource r) {
     return 1U << static_cast<unsigned>(r);
 }
 constexpr std::uint32_t kClocked = bit(Resource::matrix_cycles) | bit(Resource::vector_cycles) |
                                    bit(Resource::special_cycles) | bit(Resource::overhead_cycles) |
                                    bit(Resource::l1_bytes) | bit(Resource::l2_bytes);
 static_assert(static_cast<unsigned>(Resource::count_) <= 32);
-
-} // namespace
 
 bool scales_with_clock(Resource r) {
     return (kClocked & bit(r)) != 0;

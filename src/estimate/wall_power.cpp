@@ -1,8 +1,6 @@
 #include "estimate/wall_power.hpp"
 #include "hardware/energy_table.hpp"
 
-#include <array>
-
 namespace archsim {
 
 double WallPower::at(PowerBoundary boundary) const {

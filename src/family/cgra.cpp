@@ -5,10 +5,10 @@
 
 #include "family/table.hpp"
 #include "map/accelerator.hpp"
-#include "map/arrangements.hpp"
 #include "map/buffers.hpp"
 #include "map/counts_of_structure.hpp"
 #include "map/network_mapper.hpp"
+#include "map/tiled.hpp"
 
 #include <algorithm>
 #include <array>
@@ -130,8 +130,8 @@ class CgraMapper final : public NetworkMapper,
         if (least_ > 0)
             return {};
         const Fabric fabric(machine, network, 0);
-        const auto end = static_cast<std::size_t>(
-            std::lower_bound(kSections.begin(), kSections.end(), 2 * fabric.operators) - kSections.begin());
+        const auto end = static_cast<std::size_t>(std::ranges::lower_bound(kSections, 2 * fabric.operators) -
+                                                  kSections.begin());
         const std::size_t first = std::min(fabric.fewest(1) + 1, end);
         return std::span(kAtLeast).subspan(first, end - first);
     }

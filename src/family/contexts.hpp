@@ -6,6 +6,10 @@
 // for each few of them, so that the image that leaves every interval waits for the layer with the most work
 // per unit. What does not fit beside each other, by units, by controllers or by weights, is cut in the order
 // of execution: the parts are loaded one after another, and tensors between them pass the chip's border.
+// Before that stands what the compiler makes of a network's subgraphs: layers.
+
+#include "archsim/map/machine.hpp"
+#include "archsim/map/work.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -61,5 +65,20 @@ double shortest_interval(std::span<const Stage> stages, const Capacity& capacity
 /// more or less. A stage that no context holds has one of its own.
 Plan plan_contexts(std::span<const Stage> stages, const Capacity& capacity,
                    const std::function<double(const Plan&)>& time_of);
+
+/// Layers of a pipeline that a subgraph becomes. A compiler merges what follows a product into it, but
+/// for a sum with another tensor behind an activation; a normalisation and a softmax come apart.
+double layers_of(const SubgraphWork& work, const Machine& machine);
+
+/// Units that one controller can use on a subgraph: they divide its output channels, of which each makes
+/// `unit_channels`; 0: not stated.
+double units_of_controller(const SubgraphWork& work, double unit_channels);
+
+/// The largest tensor that a subgraph hands on from layer to layer, in bytes.
+double largest_tensor_bytes(const SubgraphWork& work, const Machine& machine);
+
+/// Of every subgraph, whether it turns results into boxes and scores: nothing that follows from it is a layer
+/// worth the name. Compilers' parsers end at the last layers and leave that to the application.
+std::vector<bool> decodes_results(const NetworkWork& network);
 
 } // namespace archsim::npu

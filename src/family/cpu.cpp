@@ -78,7 +78,7 @@ void reached_rates(Machine& m, const Fact& clock) {
         m.rates[static_cast<std::size_t>(Resource::llc_bytes)] = {chip.value, {}};
     // The bound of a stack that is none needs no rate that nobody states: a level feeds the one above it.
     const auto& generations = m.runtime->generations;
-    if (std::find(generations.begin(), generations.end(), "*") == generations.end())
+    if (std::ranges::find(generations, "*") == generations.end())
         return;
     for (const auto& [level, above] : {std::pair{Resource::l2_bytes, Resource::l1_bytes},
                                        std::pair{Resource::llc_bytes, Resource::l2_bytes}})

@@ -8,8 +8,6 @@
 
 namespace archsim::cpu {
 
-namespace {
-
 constexpr double kFloatBytes = 4;
 // Depthwise kernels take 16 channels at a time, one register of 8-bit values, and convolutions that read
 // their input through pointers 4 with one instruction (microsoft/onnxruntime, onnxruntime/core/mlas/lib/
@@ -23,19 +21,19 @@ constexpr double kPointerChannels = 4;
 // 7 threads busy, 200,000 one, which is why profiles on two threads show no gain.
 constexpr double kElementsPerThread = 100000, kThreadRounding = 0.9;
 
-bool eight_bit(const View& view) {
+static bool eight_bit(const View& view) {
     return view.network.precision.activations == Precision::int8;
 }
 
 /// Limits fold into the scaling of the result that they follow; moves keep the scale they find.
-bool keeps_scale(const OperatorUse& use) {
+static bool keeps_scale(const OperatorUse& use) {
     return use.op->type == "Relu" || use.op->type == "Clip" || use.op->work.kind == OpKind::data_movement ||
            use.op->work.kind == OpKind::pooling;
 }
 
 /// Convolutions with whole steps of channels read their input through pointers to the pixels under each tap,
 /// and scale their sums while those are in registers.
-bool scales_in_registers(const OperatorUse& use) {
+static bool scales_in_registers(const OperatorUse& use) {
     if (use.op->work.kind != OpKind::convolution || !use.op->work.window)
         return false;
     const Window& w = *use.op->work.window;
@@ -49,16 +47,14 @@ bool scales_in_registers(const OperatorUse& use) {
 /// another write every tensor at its own calibrated scale, whoever reads it, so that all elements pass here
 /// again; compilers of accelerators let a branch write at the scale of the result instead
 /// (accelerator::requantized_inputs).
-bool joins_scales(const OperatorUse& use) {
+static bool joins_scales(const OperatorUse& use) {
     return use.op->type == "Concat";
 }
-
-} // namespace
 
 bool View::between_conversions(const OperatorUse& use) const {
     const auto& integer = machine.runtime->integer_operators;
     return eight_bit(*this) && !integer.empty() && !keeps_scale(use) &&
-           std::find(integer.begin(), integer.end(), use.op->type) == integer.end();
+           std::ranges::find(integer, use.op->type) == integer.end();
 }
 
 bool View::looked_up(const OperatorUse& use) const {
@@ -68,7 +64,7 @@ bool View::looked_up(const OperatorUse& use) const {
 
 double View::cores_for(std::string_view type) const {
     const auto& alone = machine.runtime->one_thread_operators;
-    return eight_bit(*this) && std::find(alone.begin(), alone.end(), type) != alone.end() ? 1 : used;
+    return eight_bit(*this) && std::ranges::find(alone, type) != alone.end() ? 1 : used;
 }
 
 double View::cores_for(const OperatorUse& use) const {
@@ -81,8 +77,8 @@ double View::cores_for(const OperatorUse& use) const {
 }
 
 double float_bytes_factor(const View& view, const SubgraphWork& work) {
-    const bool wide = std::any_of(work.operators.begin(), work.operators.end(),
-                                  [&](const OperatorUse& use) { return view.between_conversions(use); });
+    const bool wide = std::ranges::any_of(
+        work.operators, [&](const OperatorUse& use) { return view.between_conversions(use); });
     return wide ? kFloatBytes / bytes_of(view.network.precision.activations) : 1;
 }
 

@@ -4,11 +4,8 @@
 #include "family/cpu_view.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace archsim::cpu {
-
-namespace {
 
 // Softmax walks its row for the maximum, the exponentials and the scaling; a normalisation for moments and
 // scaling.
@@ -17,7 +14,7 @@ constexpr double kSoftmaxFactor = 2;
 constexpr double kPoolingFactor = 2;
 
 /// Core cycles per result of 8-bit kernels that compute one value at a time; 0: none such.
-double cycles_one_by_one(const View& view, const OperatorUse& use) {
+static double cycles_one_by_one(const View& view, const OperatorUse& use) {
     if (view.network.precision.activations != Precision::int8)
         return 0;
     if (use.op->type == "AveragePool")
@@ -30,11 +27,11 @@ double cycles_one_by_one(const View& view, const OperatorUse& use) {
 }
 
 /// Normalisations that sum over their input; a batch normalisation scales by constants.
-bool sums_in_order(const OperatorUse& use) {
+static bool sums_in_order(const OperatorUse& use) {
     return use.op->work.kind == OpKind::normalization && use.op->work.special_ops > 0;
 }
 
-bool error_function(const OperatorUse& use) {
+static bool error_function(const OperatorUse& use) {
     return use.op->type == "Erf" || use.op->type == "Gelu" || use.op->type == "BiasGelu";
 }
 
@@ -45,8 +42,6 @@ constexpr double kLoadsPerProduct = 10.0 / 24.0;
 // and writes these (Intel's AMX: three 1 KiB tiles read, one written).
 constexpr double kVectorOperands = 4;
 constexpr double kBytesPerLane = 4;
-
-} // namespace
 
 double head_count(const View& view, const OperatorUse& use) {
     double heads = 1;

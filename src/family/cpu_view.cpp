@@ -3,7 +3,7 @@
 #include "core/same_everywhere.hpp"
 #include "hardware/parameter_site.hpp"
 #include "hardware/reference_machine.hpp"
-#include "map/engine_rate.hpp"
+#include "map/on_chip.hpp"
 
 #include <algorithm>
 #include <cmath>

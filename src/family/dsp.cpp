@@ -51,8 +51,7 @@ bool half_floats(const PrecisionConfig& precision) {
 /// Whether a network continues from keys and values of earlier steps. Such a one is compiled to get them, and
 /// to return them, as it wrote them; any other is handed fp32, and returns it.
 bool continues(const NetworkWork& network) {
-    return std::any_of(network.subgraphs.begin(), network.subgraphs.end(),
-                       [](const SubgraphWork& s) { return s.kv_bytes > 0; });
+    return std::ranges::any_of(network.subgraphs, [](const SubgraphWork& s) { return s.kv_bytes > 0; });
 }
 
 /// What one network gets of the chip.

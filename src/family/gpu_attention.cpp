@@ -109,11 +109,10 @@ double score_kernels(const View& view, const SubgraphWork& work, double scores) 
     const Machine& m = view.machine;
     if (m.runtime->fusion_on(m.device->family).elementwise_chain)
         return 1;
-    const auto changes =
-        std::count_if(work.operators.begin(), work.operators.end(), [scores](const OperatorUse& use) {
-            const OpKind kind = use.op->work.kind;
-            return (kind == OpKind::elementwise || kind == OpKind::softmax) && use.output_elements >= scores;
-        });
+    const auto changes = std::ranges::count_if(work.operators, [scores](const OperatorUse& use) {
+        const OpKind kind = use.op->work.kind;
+        return (kind == OpKind::elementwise || kind == OpKind::softmax) && use.output_elements >= scores;
+    });
     return std::max(1.0, static_cast<double>(changes));
 }
 

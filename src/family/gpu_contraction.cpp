@@ -38,8 +38,9 @@ double padded_k(const View& view, const Window& w, double k, bool aligned, Preci
 
 bool multiplies_floats_alone(const SubgraphWork& work) {
     return work.kind == OpKind::matmul && work.precision == Precision::fp32 &&
-           std::any_of(work.operators.begin(), work.operators.end(),
-                       [](const OperatorUse& use) { return use.op->native_precision == Precision::fp32; });
+           std::ranges::any_of(work.operators, [](const OperatorUse& use) {
+               return use.op->native_precision == Precision::fp32;
+           });
 }
 
 /// Rows of the smallest tile in which the stack's kernels multiply weights on the matrix engine; 0: not
@@ -273,7 +274,7 @@ View::Copies relaying_of(const View& view, const SubgraphWork& work, bool matrix
     const double element = bytes_of(work.precision);
     const double pixels = w.out_pixels();
     const bool plain = w.taps() == 1 && w.groups == 1 && !w.transposed &&
-                       std::all_of(w.stride.begin(), w.stride.end(), [](double s) { return s == 1; });
+                       std::ranges::all_of(w.stride, [](double s) { return s == 1; });
     if (plain && std::fmod(pixels * element, view.param(Parameter::alignment_bytes, 1)) == 0)
         return {};
     const double wider = group_widening(view, work, matrix);

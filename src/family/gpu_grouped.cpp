@@ -9,8 +9,6 @@
 
 namespace archsim::gpu {
 
-namespace {
-
 // Group widths that cuDNN has grouped kernels for, each processed in blocks of 32 channels (cuDNN release
 // notes).
 constexpr std::array kGroupWidths = {4.0, 8.0, 16.0, 32.0};
@@ -23,7 +21,7 @@ constexpr double kUngroupedColumns = 64;
 constexpr double kSlicedStep = 32;
 
 /// The next power of two: widths of groups that grouped kernels are made for.
-double kernel_width(double width) {
+static double kernel_width(double width) {
     double made = 1;
     while (made < width)
         made *= 2;
@@ -31,7 +29,7 @@ double kernel_width(double width) {
 }
 
 /// Whether a grouped convolution's images are widened, group by group, to what a kernel is made for.
-bool widens_groups(const View& view, const SubgraphWork& work, bool matrix) {
+static bool widens_groups(const View& view, const SubgraphWork& work, bool matrix) {
     if (!matrix || view.param(Parameter::group_copy_operations, 0) <= 0 || work.kind != OpKind::convolution ||
         !work.anchor->window)
         return false;
@@ -41,10 +39,10 @@ bool widens_groups(const View& view, const SubgraphWork& work, bool matrix) {
 }
 
 /// Groups side by side in one tile, where the stack has kernels for their width.
-void merge_groups(const View& view, double width, bool matrix, GemmShape& shape, GemmEngine& engine) {
+static void merge_groups(const View& view, double width, bool matrix, GemmShape& shape, GemmEngine& engine) {
     const bool made = matrix && view.param(Parameter::group_copy_operations, 0) > 0
                           ? kernel_width(width) == width
-                          : std::find(kGroupWidths.begin(), kGroupWidths.end(), width) != kGroupWidths.end();
+                          : std::ranges::find(kGroupWidths, width) != kGroupWidths.end();
     if (!made) {
         engine.efficiency *= view.param(Parameter::grouped_efficiency, 1);
         engine.smallest_n = kUngroupedColumns;
@@ -55,8 +53,6 @@ void merge_groups(const View& view, double width, bool matrix, GemmShape& shape,
     shape.n *= merged;
     shape.k *= merged;
 }
-
-} // namespace
 
 double image_elements(const Window& w) {
     return w.batch * (w.in_channels * w.in_pixels() + w.out_channels * w.out_pixels());

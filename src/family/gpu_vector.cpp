@@ -35,11 +35,11 @@ bool moves_channels(const View& view, const Operator& op) {
 /// that read the one order or the other.
 bool is_relabelling(const View& view, const SubgraphWork& work) {
     if (work.kind != OpKind::data_movement || !view.channels_last() ||
-        std::all_of(view.network.subgraphs.begin(), view.network.subgraphs.end(),
-                    [](const SubgraphWork& s) { return s.kind == OpKind::data_movement; }))
+        std::ranges::all_of(view.network.subgraphs,
+                            [](const SubgraphWork& s) { return s.kind == OpKind::data_movement; }))
         return false;
-    return std::all_of(work.operators.begin(), work.operators.end(),
-                       [&](const OperatorUse& use) { return moves_channels(view, *use.op); });
+    return std::ranges::all_of(work.operators,
+                               [&](const OperatorUse& use) { return moves_channels(view, *use.op); });
 }
 
 // Threads that execute together (CUDA C++ Programming Guide, SIMT architecture).
@@ -47,7 +47,7 @@ constexpr double kWarp = 32;
 
 /// Some operand has fewer elements than what is computed from it, and more than one.
 bool broadcasts(const View& view, const OperatorUse& use) {
-    return std::any_of(use.op->inputs.begin(), use.op->inputs.end(), [&](TensorId id) {
+    return std::ranges::any_of(use.op->inputs, [&](TensorId id) {
         if (id == kNoTensor)
             return false;
         const double elements = view.network.graph->tensors[id].elements();
@@ -141,9 +141,9 @@ void map_simple(const View& view, const SubgraphWork& work, Mapping& out) {
     const double width = normalizes(work.kind) ? view.param(Parameter::normalization_traffic, 1) : 1.0;
     const double passes = work.kind == OpKind::sorting ? std::max(1.0, work.anchor->passes) : 1.0;
     // Statistics of groups of channels outgrow the cache: what is scaled is read again.
-    const bool again = view.param(Parameter::index_operations, 0) > 0 && work.kind == OpKind::normalization &&
-                       std::any_of(work.operators.begin(), work.operators.end(),
-                                   [](const OperatorUse& use) { return has_groups(*use.op); });
+    const bool again =
+        view.param(Parameter::index_operations, 0) > 0 && work.kind == OpKind::normalization &&
+        std::ranges::any_of(work.operators, [](const OperatorUse& use) { return has_groups(*use.op); });
     View::Traffic traffic;
     traffic.activations = work.activation_bytes() * width * passes + (again ? work.input_bytes : 0);
     traffic.kv_cache = work.kv_bytes;

@@ -8,11 +8,9 @@
 
 namespace archsim::gpu {
 
-namespace {
-
 /// Bits per weight of the product that a checkpoint states tensor by tensor; 0: it leaves that to the
 /// request.
-double stated_weight_bits(const View& view, const SubgraphWork& work) {
+static double stated_weight_bits(const View& view, const SubgraphWork& work) {
     if (!view.network.graph || !view.network.graph->stored_weights)
         return 0;
     double bits = 0;
@@ -26,13 +24,13 @@ double stated_weight_bits(const View& view, const SubgraphWork& work) {
                : bits;
 }
 
-bool has_four_bits(const View& view, const SubgraphWork& work) {
+static bool has_four_bits(const View& view, const SubgraphWork& work) {
     const double stated = stated_weight_bits(view, work);
     return stated > 0 ? is_four_bit(stated) : is_four_bit(bits_of(view.network.precision.weights));
 }
 
 /// The product with an output projection that a scheme keeps as wide as what it multiplies.
-bool has_wide_weights(const View& view, const SubgraphWork& work) {
+static bool has_wide_weights(const View& view, const SubgraphWork& work) {
     if (view.network.precision.head_bits < bits_of(work.precision))
         return false;
     double weights = 0;
@@ -42,8 +40,6 @@ bool has_wide_weights(const View& view, const SubgraphWork& work) {
     constexpr double kBetween = 0.75; // of the width: narrower schemes take half of it and their scales
     return work.weight_bytes * 8 > kBetween * weights * bits_of(work.precision);
 }
-
-} // namespace
 
 bool has_packed_weights(const View& view, const SubgraphWork& work) {
     return bits_of(view.network.precision.weights) < bits_of(work.precision) &&
@@ -60,8 +56,7 @@ Precision multiplied_in(const View& view, const SubgraphWork& work, const Contra
 
 bool has_experts(const SubgraphWork& work) {
     return work.anchor && work.kind == OpKind::matmul &&
-           std::count_if(work.anchor->contractions.begin(), work.anchor->contractions.end(),
-                         [](const Contraction& c) { return c.weights_constant; }) > 1;
+           std::ranges::count_if(work.anchor->contractions, &Contraction::weights_constant) > 1;
 }
 
 Contraction padded_expert(const View& view, const SubgraphWork& work, Contraction c) {

@@ -5,13 +5,12 @@
 
 #include "family/contexts.hpp"
 #include "family/npu_facts.hpp"
-#include "family/pipeline_layers.hpp"
 #include "family/table.hpp"
 #include "map/accelerator.hpp"
-#include "map/arrangements.hpp"
 #include "map/counts_of_structure.hpp"
 #include "map/network_mapper.hpp"
 #include "map/overlap.hpp"
+#include "map/tiled.hpp"
 
 #include <algorithm>
 #include <array>

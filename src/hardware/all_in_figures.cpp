@@ -55,8 +55,7 @@ Fact EnergyResolver::within_limit(Fact all_in, Precision p) const {
 /// The family's price of a matrix engine holds for units inside the cores: beside a unit that cores
 /// share, a multiply-accumulate costs its arithmetic, as on vectors, and instructions are counted.
 bool EnergyResolver::on_vector_engine(Precision p) const {
-    return family_.vector_kernel.known &&
-           std::none_of(device_.engines.begin(), device_.engines.end(), [p](const Engine& engine) {
+    return family_.vector_kernel.known && std::ranges::none_of(device_.engines, [p](const Engine& engine) {
                return engine.kind == EngineClass::matrix && engine.supports(p) && !engine.shared;
            });
 }

@@ -61,10 +61,7 @@ class Checker {
             const auto read = read_runtime(document->root, entry.file, own);
             append_schema_findings(runtime_schema_.validate(document->root.copy(), entry.file), own);
             if (read != nullptr) {
-                if (read->id != entry.id)
-                    own.push_back(finding(FindingKind::inconsistent, entry.file, "/id",
-                                          fmt::format("the id \"{}\" differs from the file's name", read->id),
-                                          fmt::format("call the file {}.json", read->id)));
+                file_name(entry.file, read->id, entry.id, own);
                 if (read->rules)
                     for (const std::string& name : unknown_operators(*read->rules))
                         own.push_back(finding(FindingKind::unknown_name, entry.file, "/operators",
@@ -163,18 +160,23 @@ class Checker {
         devices_.push_back(std::move(read.device));
     }
 
+    static void file_name(const std::string& file, const std::string& id, const std::string& stem,
+                          std::vector<Finding>& own) {
+        if (id != stem)
+            own.push_back(finding(FindingKind::inconsistent, file, "/id",
+                                  fmt::format("the id \"{}\" differs from the file's name", id),
+                                  fmt::format("call the file {}.json", id)));
+    }
+
     /// The id is the file's name, and the family the folder's.
     static void identity(const DatabaseEntry& entry, const Device& device, std::vector<Finding>& own) {
         const auto known = [&](std::string_view place, std::string_view field) {
-            return std::any_of(own.begin(), own.end(), [&](const Finding& f) {
+            return std::ranges::any_of(own, [&](const Finding& f) {
                 return f.where == place || (f.where == "/" && f.message.find(field) != std::string::npos);
             });
         };
-        const std::string stem = fs::path(entry.file).stem().string();
-        if (!device.id.empty() && device.id != stem)
-            own.push_back(finding(FindingKind::inconsistent, entry.file, "/id",
-                                  fmt::format("the id \"{}\" differs from the file's name", device.id),
-                                  fmt::format("call the file {}.json", device.id)));
+        if (!device.id.empty())
+            file_name(entry.file, device.id, fs::path(entry.file).stem().string(), own);
         if (entry.family && *entry.family != device.family && !known("/family", "\"family\""))
             own.push_back(
                 finding(FindingKind::inconsistent, entry.file, "/family",
@@ -239,8 +241,8 @@ class Checker {
         for (const auto& runtime : runtimes_) {
             const auto check = [&](const std::string& name, std::string where) {
                 const bool known = generations_.contains(lower_case(name)) ||
-                                   std::any_of(devices_.begin(), devices_.end(),
-                                               [&](const auto& device) { return holds_on(name, *device); });
+                                   std::ranges::any_of(
+                                       devices_, [&](const auto& device) { return holds_on(name, *device); });
                 if (!known)
                     append(
                         {finding(FindingKind::unknown_name, runtime->file, std::move(where),
@@ -279,24 +281,37 @@ class Checker {
         }
     }
 
+    /// Holds a table against its schema, where the database has both; what it holds.
+    std::optional<nlohmann::json> table(std::string_view name, std::vector<Finding>& problems,
+                                        std::vector<Finding>& own) const {
+        const std::string file = (root_ / fmt::format("{}.json", name)).string();
+        auto document = is_text_file(file) ? parse_json_file(file, problems) : std::nullopt;
+        if (document)
+            append_schema_findings(SchemaCheck((root_ / fmt::format("{}_schema.json", name)).string(), own)
+                                       .validate(*document, file),
+                                   own);
+        return document;
+    }
+
+    /// A row of a table is for a stack that exists. `row`: which one, for the message.
+    void stack_of_row(const char* file, const char* where, const std::string& row, const std::string& stack,
+                      std::vector<Finding>& own) const {
+        const auto& stacks = files_.index().runtimes;
+        if (!stacks.contains(name_key(stack)))
+            own.push_back(finding(FindingKind::unknown_name, (root_ / file).string(), where,
+                                  fmt::format("{}no software stack is called \"{}\"", row, stack),
+                                  nearest_mend(stack, ids_of(stacks))));
+    }
+
     /// Rows of percentiles, where the database has them: their schema, their order, and stacks that exist.
     void percentiles() {
-        const fs::path file = root_ / "percentiles.json";
-        if (!is_text_file(file))
-            return;
         std::vector<Finding> own;
-        const auto rows = read_spread_rows(file, own);
-        if (const auto document = parse_json_file(file.string(), unreported_))
-            append_schema_findings(SchemaCheck((root_ / "percentiles_schema.json").string(), own)
-                                       .validate(*document, file.string()),
-                                   own);
-        const auto& stacks = files_.index().runtimes;
+        const fs::path file = root_ / "percentiles.json";
+        const auto rows = is_text_file(file) ? read_spread_rows(file, own) : std::vector<SpreadRow>();
+        table("percentiles", unreported_, own);
         for (const SpreadRow& row : rows)
-            if (!stacks.contains(name_key(row.stack)))
-                own.push_back(finding(FindingKind::unknown_name, file.string(), "/rows",
-                                      fmt::format("{}, {}: no software stack is called \"{}\"", row.hardware,
-                                                  row.network, row.stack),
-                                      nearest_mend(row.stack, ids_of(stacks))));
+            stack_of_row("percentiles.json", "/rows", fmt::format("{}, {}: ", row.hardware, row.network),
+                         row.stack, own);
         append(std::move(own));
     }
 
@@ -305,39 +320,18 @@ class Checker {
         for (const std::string_view name :
              {"server_benchmarks", "evidence", "grid_intensities", "microarchitectures", "pci_ids",
               "model_types", "model_releases", "reference_machines"}) {
-            const fs::path file = root_ / fmt::format("{}.json", name);
-            if (!is_text_file(file))
-                continue;
             std::vector<Finding> own;
-            if (const auto document = parse_json_file(file.string(), own))
-                append_schema_findings(
-                    SchemaCheck((root_ / fmt::format("{}_schema.json", name)).string(), own)
-                        .validate(*document, file.string()),
-                    own);
+            table(name, own, own);
             append(std::move(own));
         }
     }
 
     /// What servers do, where the database says so: its schema, and stacks that exist.
     void servers() {
-        const fs::path file = root_ / "servers.json";
-        if (!is_text_file(file))
-            return;
         std::vector<Finding> own;
-        const auto document = parse_json_file(file.string(), own);
-        if (document) {
-            append_schema_findings(
-                SchemaCheck((root_ / "servers_schema.json").string(), own).validate(*document, file.string()),
-                own);
-            const auto& stacks = files_.index().runtimes;
-            for (const auto& row : document->value("servers", nlohmann::json::array())) {
-                const std::string stack = row.value("runtime", "");
-                if (!stacks.contains(name_key(stack)))
-                    own.push_back(finding(FindingKind::unknown_name, file.string(), "/servers",
-                                          fmt::format("no software stack is called \"{}\"", stack),
-                                          nearest_mend(stack, ids_of(stacks))));
-            }
-        }
+        if (const auto document = table("servers", own, own))
+            for (const auto& row : document->value("servers", nlohmann::json::array()))
+                stack_of_row("servers.json", "/servers", "", row.value("runtime", ""), own);
         append(std::move(own));
     }
 

@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace archsim {
 
@@ -34,8 +33,7 @@ struct Claim {
 
 bool for_accelerators(const Runtime& runtime) {
     return !runtime.families.empty() &&
-           std::none_of(runtime.families.begin(), runtime.families.end(),
-                        [](const Family& family) { return family.row().caches; });
+           std::ranges::none_of(runtime.families, [](const Family& family) { return family.row().caches; });
 }
 
 std::vector<Claim> claims_of(std::span<const std::shared_ptr<const Runtime>> runtimes, Parameter parameter) {
@@ -75,14 +73,12 @@ void check_bounded(const Bounded& bounded, std::span<const std::shared_ptr<const
         const double at_best = bounded.more_is_better ? *best * bounded.margin : *best / bounded.margin;
         if (!better(claim.value->value, at_best))
             continue;
-        Finding finding;
-        finding.kind = FindingKind::inconsistent;
-        finding.file = claim.runtime->file;
-        finding.where = claim.where;
-        finding.message = fmt::format("{:g} {} ({:g})", claim.value->value, bounded.says, *best);
         // What is assumed at the bound would cross it at the next fit; at the best it has the whole margin.
-        finding.hint = fmt::format("assume {:.2g}, or cite a measurement", *best);
-        findings.push_back(std::move(finding));
+        findings.push_back({.kind = FindingKind::inconsistent,
+                            .message = fmt::format("{:g} {} ({:g})", claim.value->value, bounded.says, *best),
+                            .file = claim.runtime->file,
+                            .where = claim.where,
+                            .hint = fmt::format("assume {:.2g}, or cite a measurement", *best)});
     }
 }
 

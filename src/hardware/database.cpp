@@ -47,9 +47,8 @@ static std::shared_ptr<const Device> in_computer(const Device& device, const std
     constexpr std::size_t kFew = 8; // as many as a line can name
     // A name of many, "MacBook", is a part of more names than those that are shown.
     const auto holding = [&](const std::vector<std::string>& names) {
-        return static_cast<std::size_t>(std::count_if(names.begin(), names.end(), [&](const auto& one) {
-            return name_key(one).find(name_key(name)) != std::string::npos;
-        }));
+        return static_cast<std::size_t>(std::ranges::count_if(
+            names, [&](const auto& one) { return name_key(one).find(name_key(name)) != std::string::npos; }));
     };
     const std::size_t all = holding(known) + holding(others);
     finding.hint = !nearest.empty()
@@ -64,13 +63,10 @@ static std::shared_ptr<const Device> in_computer(const Device& device, const std
 
 [[noreturn]] static void unusable(std::string_view what, std::string_view name,
                                   std::vector<Finding> findings) {
-    const auto first = std::find_if(findings.begin(), findings.end(),
-                                    [](const Finding& f) { return f.severity == Severity::error; });
+    const auto first = std::ranges::find_if(findings, &Finding::is_error);
     std::string message = fmt::format("the {} {} cannot be used: {}", what, name,
                                       first == findings.end() ? std::string("no reason") : to_string(*first));
-    const auto others = std::count_if(findings.begin(), findings.end(),
-                                      [](const Finding& f) { return f.severity == Severity::error; }) -
-                        1;
+    const auto others = std::ranges::count_if(findings, &Finding::is_error) - 1;
     if (others > 0)
         message += fmt::format(" (and {} more: see list_hardware_mappers --check)", others);
     throw InputError(message, std::move(findings));
@@ -167,19 +163,12 @@ struct HardwareDatabase::State {
         std::vector<Finding> ignored;
         for (const auto& [id, entries] : files.index().runtimes) {
             const auto read = runtime(entries.back(), ignored);
-            if (read != nullptr &&
-                std::any_of(read->aliases.begin(), read->aliases.end(),
-                            [&](const std::string& alias) { return name_key(alias) == key; }))
+            if (read != nullptr && std::ranges::any_of(read->aliases, [&](const std::string& alias) {
+                    return name_key(alias) == key;
+                }))
                 called.push_back(read);
         }
         return called;
-    }
-
-    std::vector<std::string> runtime_ids() const {
-        std::vector<std::string> ids;
-        for (const auto& [key, entries] : files.index().runtimes)
-            ids.push_back(entries.back().id);
-        return ids;
     }
 
     /// The entry that is made under this name, made once per database; null when there is none.
@@ -433,9 +422,7 @@ std::vector<Deployment> HardwareDatabase::deployments() const {
             all.push_back(std::move(deployment));
         }
     }
-    const bool failed = std::any_of(findings.begin(), findings.end(),
-                                    [](const Finding& f) { return f.severity == Severity::error; });
-    if (failed)
+    if (std::ranges::any_of(findings, &Finding::is_error))
         unusable("list of", "deployments", std::move(findings));
     state_->deployments = all;
     return all;
@@ -463,7 +450,7 @@ std::vector<std::string> HardwareDatabase::device_ids() const {
                 family = entry.family;
         rows.emplace_back(family.value_or(Family{}).index(), entries.back().id);
     }
-    std::sort(rows.begin(), rows.end());
+    std::ranges::sort(rows);
     std::vector<std::string> ids;
     for (auto& [family, id] : rows)
         ids.push_back(std::move(id));
@@ -471,7 +458,10 @@ std::vector<std::string> HardwareDatabase::device_ids() const {
 }
 
 std::vector<std::string> HardwareDatabase::runtime_ids() const {
-    return state_->runtime_ids();
+    std::vector<std::string> ids;
+    for (const auto& [key, entries] : state_->files.index().runtimes)
+        ids.push_back(entries.back().id);
+    return ids;
 }
 
 std::vector<std::shared_ptr<const Device>>

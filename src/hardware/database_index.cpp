@@ -76,7 +76,7 @@ void add(EntryTable& table, DatabaseEntry entry) {
     auto& entries = table[name_key(entry.id)];
     entries.push_back(std::move(entry));
     if (entries.size() > 1) // of one layer in the order of their paths, whatever order folders list them in
-        std::stable_sort(entries.begin(), entries.end(), [](const DatabaseEntry& a, const DatabaseEntry& b) {
+        std::ranges::stable_sort(entries, [](const DatabaseEntry& a, const DatabaseEntry& b) {
             return std::tie(a.layer, a.file) < std::tie(b.layer, b.file);
         });
 }
@@ -210,8 +210,8 @@ DatabaseIndex list_database(const fs::path& root, const std::vector<fs::path>& o
         const std::size_t before = index.deployment_files.size();
         list_layer(overlays[i], i + 1, index);
         const auto adds = [&](const EntryTable& table) {
-            return std::any_of(table.begin(), table.end(),
-                               [&](const auto& known) { return known.second.back().layer == i + 1; });
+            return std::ranges::any_of(table,
+                                       [&](const auto& known) { return known.second.back().layer == i + 1; });
         };
         if (!adds(index.devices) && !adds(index.runtimes) && index.deployment_files.size() == before &&
             !has_tables(overlays[i]))

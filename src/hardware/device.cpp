@@ -26,7 +26,7 @@ MemoryLevel memory_level(std::string name, std::string scope) {
     for (const RankPrefix& known : kRankPrefixes)
         if (name.starts_with(known.prefix))
             level.rank = known.rank;
-    if (std::find(kWholeChip.begin(), kWholeChip.end(), scope) != kWholeChip.end())
+    if (std::ranges::find(kWholeChip, scope) != kWholeChip.end())
         level.scope = MemoryScope::chip;
     level.name = std::move(name);
     level.scope_name = std::move(scope);
@@ -43,8 +43,8 @@ const MemoryLevel* Device::level(std::string_view level_name) const {
 const PowerMode* Device::power_mode(std::string_view mode_name) const {
     for (const PowerMode& mode : power_modes)
         if (same_ignoring_case(mode.name, mode_name) ||
-            std::any_of(mode.aliases.begin(), mode.aliases.end(),
-                        [&](const std::string& alias) { return same_ignoring_case(alias, mode_name); }))
+            std::ranges::any_of(
+                mode.aliases, [&](const std::string& alias) { return same_ignoring_case(alias, mode_name); }))
             return &mode;
     return nullptr;
 }

@@ -6,9 +6,7 @@
 
 namespace archsim {
 
-namespace {
-
-void scale_units(Device& d, double factor) {
+static void scale_units(Device& d, double factor) {
     for (Engine& engine : d.engines)
         engine.count = whole(engine.count, factor);
     scale_facts(d, Structure::units, factor);
@@ -17,24 +15,24 @@ void scale_units(Device& d, double factor) {
             mode.active_units.value = whole(mode.active_units.value, factor);
 }
 
-void scale_arrays(Device& d, double factor) {
+static void scale_arrays(Device& d, double factor) {
     // Where nothing multiplies matrices alone, the sides that a device states are those of its vector units.
     const bool sides = scale_facts(d, Structure::array, factor);
-    const bool matrix = std::any_of(d.engines.begin(), d.engines.end(),
-                                    [](const Engine& e) { return e.kind == EngineClass::matrix; });
+    const bool matrix =
+        std::ranges::any_of(d.engines, [](const Engine& e) { return e.kind == EngineClass::matrix; });
     for (Engine& engine : d.engines)
         if (engine.kind == EngineClass::matrix || (sides && !matrix))
             for (Fact& rate : engine.ops_per_clock)
                 scale(rate, factor * factor);
 }
 
-void scale_memory(Device& d, double factor) {
+static void scale_memory(Device& d, double factor) {
     for (MemoryLevel& level : d.memory)
         scale(level.capacity, factor);
     scale_facts(d, Structure::on_chip_memory, factor);
 }
 
-void scale_clocks(Device& d, double factor) {
+static void scale_clocks(Device& d, double factor) {
     d.clock_change *= factor;
     for (Fact* clock :
          {&d.clock_base, &d.clock_boost, &d.clock_all_core, &d.clock_sustained, &d.clock_vector})
@@ -49,8 +47,6 @@ void scale_clocks(Device& d, double factor) {
         if (level.rank == MemoryRank::l1 || level.rank == MemoryRank::l2)
             scale(level.bandwidth, factor);
 }
-
-} // namespace
 
 std::shared_ptr<const Device> changed(const Device& device, const DeviceChanges& changes) {
     auto copy = std::make_shared<Device>(device);

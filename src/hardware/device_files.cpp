@@ -152,7 +152,7 @@ std::optional<JsonDocument> DeviceFiles::document(const Kind& kind, const Databa
         return std::nullopt;
     }
     chain.push_back(entry.file);
-    if (std::find(chain.begin(), chain.end(), base->file) != chain.end()) {
+    if (std::ranges::find(chain, base->file) != chain.end()) {
         std::string circle;
         for (const std::string& file : chain)
             circle += std::filesystem::path(file).stem().string() + " -> ";

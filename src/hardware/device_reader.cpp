@@ -28,9 +28,8 @@ void read_engine(ObjectReader& entry, Device& device) {
     if (const auto parsed = value_named<EngineClass>(kind))
         engine.kind = *parsed;
     else if (!kind.empty())
-        entry.context().report(FindingKind::malformed_file, Severity::error, entry.place_of("class"),
-                               fmt::format("\"{}\" is not a class of engine", kind),
-                               "use matrix, vector or special");
+        entry.refuse("class", FindingKind::malformed_file,
+                     fmt::format("\"{}\" is not a class of engine", kind), "use matrix, vector or special");
     engine.unit = entry.text("unit");
     engine.count = entry.number("count", {1, 1e7}, Need::required);
     engine.isa = entry.text("isa");
@@ -40,26 +39,32 @@ void read_engine(ObjectReader& entry, Device& device) {
     device.engines.push_back(std::move(engine));
 }
 
-void read_peaks(ObjectReader& peaks, EngineClass kind, Device& device) {
-    peaks.object(name_of(kind), [&](ObjectReader& table) {
-        table.members([&](std::string_view key, const JsonPlace& place) {
-            const auto precision = parse_precision(key);
-            if (!precision) {
+/// Calls `read(table, precision, key)` for every number of an object whose keys are numeric formats.
+template <class Read>
+void each_format(ObjectReader& owner, std::string_view key, Read read) {
+    owner.object(key, [&](ObjectReader& table) {
+        table.members([&](std::string_view name, const JsonPlace& place) {
+            if (const auto precision = parse_precision(name))
+                read(table, *precision, name);
+            else
                 table.context().report(
                     FindingKind::unknown_key, Severity::warning, place,
-                    fmt::format("\"{}\" is not a numeric format", key),
+                    fmt::format("\"{}\" is not a numeric format", name),
                     "use fp64, fp32, tf32, bf16, fp16, fp8, fp4, int32, int16, int8 or int4");
-                return;
-            }
-            StatedPeak peak;
-            peak.kind = kind;
-            peak.precision = *precision;
-            peak.ops_per_second = table.quantity(key, D::operation_rate, {1, 1e20});
-            const JsonValue* const nominal = table.member(key)->find("nominal");
-            peak.nominal = nominal != nullptr && nominal->is_boolean() && nominal->boolean();
-            if (peak.ops_per_second.known())
-                device.peaks.push_back(std::move(peak));
         });
+    });
+}
+
+void read_peaks(ObjectReader& peaks, EngineClass kind, Device& device) {
+    each_format(peaks, name_of(kind), [&](ObjectReader& table, Precision precision, std::string_view key) {
+        StatedPeak peak;
+        peak.kind = kind;
+        peak.precision = precision;
+        peak.ops_per_second = table.quantity(key, D::operation_rate, {1, 1e20});
+        const JsonValue* const nominal = table.member(key)->find("nominal");
+        peak.nominal = nominal != nullptr && nominal->is_boolean() && nominal->boolean();
+        if (peak.ops_per_second.known())
+            device.peaks.push_back(std::move(peak));
     });
 }
 
@@ -140,7 +145,6 @@ void read_energy(ObjectReader& block, Device& device) {
 }
 
 void read_identity(ObjectReader& document, Device& device) {
-    document.text("$schema");
     document.text("extends");
     device.id = document.text("id", Need::required);
     device.name = document.text("name");
@@ -151,12 +155,8 @@ void read_identity(ObjectReader& document, Device& device) {
     device.codename = document.text("codename");
     device.generation = document.text("generation");
     const std::string family = document.text("family", Need::required);
-    if (const auto parsed = parse_family(family))
-        device.family = *parsed;
-    else if (!family.empty())
-        document.context().report(FindingKind::malformed_file, Severity::error, document.place_of("family"),
-                                  fmt::format("\"{}\" is not a family", family),
-                                  "use " + either_of(family_names()));
+    if (!family.empty())
+        device.family = stated_family(document, "family", family).value_or(device.family);
     const double year = document.number("year", {1970, 2100});
     device.year = std::isnan(year) ? 0 : static_cast<int>(year);
     device.process_nm = document.quantity("process", D::process, {1, 1000});
@@ -228,8 +228,7 @@ void read_rest(ObjectReader& document, Device& device) {
                 none.amount.note = entry.text("reason", Need::required);
                 none.date = entry.text("date", Need::required);
                 if (price)
-                    prices.context().report(FindingKind::inconsistent, Severity::error, prices.place_of(key),
-                                            contradiction, "remove one of them");
+                    prices.refuse(key, FindingKind::inconsistent, contradiction, "remove one of them");
                 else
                     price = std::move(none);
             });
@@ -248,8 +247,8 @@ void read_rest(ObjectReader& document, Device& device) {
 /// Names inside the document that must agree.
 void check_names(ObjectReader& document, const Device& device) {
     const auto unknown = [&](std::string_view key, const std::string& name, std::string hint) {
-        document.context().report(FindingKind::unknown_name, Severity::error, document.place_of(key),
-                                  fmt::format("\"{}\" is not in the device's list", name), std::move(hint));
+        document.refuse(key, FindingKind::unknown_name,
+                        fmt::format("\"{}\" is not in the device's list", name), std::move(hint));
     };
     if (device.engines.empty())
         document.missing("engines", "a device needs at least one engine with its clock and rates");
@@ -258,44 +257,29 @@ void check_names(ObjectReader& document, const Device& device) {
         if (!name->empty() && device.power_mode(*name) == nullptr)
             unknown(key, *name, "add a power mode of that name, or name one that is listed");
     const auto& stacks = device.runtimes;
-    if (!device.default_runtime.empty() &&
-        std::find(stacks.begin(), stacks.end(), device.default_runtime) == stacks.end())
+    if (!device.default_runtime.empty() && std::ranges::find(stacks, device.default_runtime) == stacks.end())
         unknown("default_runtime", device.default_runtime, "add it to \"runtimes\"");
 }
 
 } // namespace
 
 void read_rates(ObjectReader& owner, std::string_view key, std::array<Fact, kPrecisionCount>& rates) {
-    owner.object(key, [&](ObjectReader& table) {
-        table.members([&](std::string_view name, const JsonPlace& place) {
-            if (const auto precision = parse_precision(name))
-                rates[static_cast<std::size_t>(*precision)] =
-                    table.quantity(name, D::operations_per_clock, {1e-3, 1e9});
-            else
-                table.context().report(
-                    FindingKind::unknown_key, Severity::warning, place,
-                    fmt::format("\"{}\" is not a numeric format", name),
-                    "use fp64, fp32, tf32, bf16, fp16, fp8, fp4, int32, int16, int8 or int4");
-        });
+    each_format(owner, key, [&](ObjectReader& table, Precision precision, std::string_view name) {
+        rates[static_cast<std::size_t>(precision)] =
+            table.quantity(name, D::operations_per_clock, {1e-3, 1e9});
     });
 }
 
 DeviceReading read_device_fields(const JsonValue& document, const std::string& file) {
-    ReadContext context;
-    context.file = file;
     DeviceReading reading;
     reading.device->file = file;
-    {
-        ObjectReader reader(context, document, JsonPlace{});
-        read_sources(reader);
+    ReadContext context = read_document(document, file, [&](ObjectReader& reader) {
         read_identity(reader, *reading.device);
         read_rest(reader, *reading.device);
         read_family(reader, *reading.device);
         check_names(reader, *reading.device);
-        reader.finish();
-    }
-    reading.usable = std::none_of(context.findings.begin(), context.findings.end(),
-                                  [](const Finding& f) { return f.severity == Severity::error; });
+    });
+    reading.usable = std::ranges::none_of(context.findings, &Finding::is_error);
     reading.findings = std::move(context.findings);
     return reading;
 }

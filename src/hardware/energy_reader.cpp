@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <optional>
 
 namespace archsim {
 
@@ -15,13 +14,6 @@ using D = PhysicalDimension;
 
 constexpr Bounds kPerOperation{1e-16, 1e-8};
 constexpr Bounds kPerCount{0, 1e-3};
-
-std::optional<Event> parse_event(std::string_view name) {
-    for (std::size_t i = 0; i < kEventCount; ++i)
-        if (name_of(static_cast<Event>(i)) == name)
-            return static_cast<Event>(i);
-    return std::nullopt;
-}
 
 /// The dimension in which an event's price is written.
 PhysicalDimension dimension_of(Event event) {
@@ -38,16 +30,11 @@ void report_unknown(ReadContext& context, const JsonPlace& place, std::string_vi
 
 Scaling read_scaling_class(ObjectReader& entry) {
     const std::string text = entry.text("scales_as");
-    if (text == "logic")
-        return Scaling::logic;
-    if (text == "sram")
-        return Scaling::sram;
-    if (text == "wire")
-        return Scaling::wire;
-    if (!text.empty() && text != "none")
+    const auto scaling = value_named<Scaling>(text);
+    if (!text.empty() && !scaling)
         report_unknown(entry.context(), entry.place_of("scales_as"), text, "a class of scaling",
                        "use logic, sram, wire or none");
-    return Scaling::none;
+    return scaling.value_or(Scaling::none);
 }
 
 /// Keys are nodes in nanometres.
@@ -86,21 +73,20 @@ NodePrice read_price(ObjectReader& owner, std::string_view key, PhysicalDimensio
                     price.by_process.emplace_back(process, std::move(fact));
             });
         });
-        std::sort(price.by_process.begin(), price.by_process.end(),
-                  [](const auto& a, const auto& b) { return a.first < b.first; });
+        std::ranges::sort(price.by_process, [](const auto& a, const auto& b) { return a.first < b.first; });
         if (!price.known())
             entry.missing("energy", "give \"energy\" or \"by_process\"");
     });
     return price;
 }
 
-void read_precisions(ObjectReader& owner, std::string_view key,
-                     std::array<NodePrice, kPrecisionCount>& prices) {
+/// Calls `read(table, format, key)` for every member of an object whose keys are numeric formats.
+template <class Read>
+void each_price_format(ObjectReader& owner, std::string_view key, Read read) {
     owner.object(key, [&](ObjectReader& table) {
         table.members([&](std::string_view name, const JsonPlace& place) {
             if (const auto precision = parse_precision(name))
-                prices[static_cast<std::size_t>(*precision)] =
-                    read_price(table, name, D::energy_per_operation, true);
+                read(table, static_cast<std::size_t>(*precision), name);
             else
                 report_unknown(table.context(), place, name, "a numeric format",
                                "use fp32, bf16, int8 and the like");
@@ -108,14 +94,29 @@ void read_precisions(ObjectReader& owner, std::string_view key,
     });
 }
 
-void read_counts(ObjectReader& owner, std::string_view key, std::array<double, kEventCount>& counts) {
+/// The same of events.
+template <class Read>
+void each_event(ObjectReader& owner, std::string_view key, Read read) {
     owner.object(key, [&](ObjectReader& table) {
         table.members([&](std::string_view name, const JsonPlace& place) {
-            if (const auto event = parse_event(name))
-                counts[static_cast<std::size_t>(*event)] = table.number(name, {0, 1e9});
+            if (const auto event = value_named<Event>(name))
+                read(table, *event, name);
             else
                 report_unknown(table.context(), place, name, "an event", "see the list in docs/energy.md");
         });
+    });
+}
+
+void read_precisions(ObjectReader& owner, std::string_view key,
+                     std::array<NodePrice, kPrecisionCount>& prices) {
+    each_price_format(owner, key, [&](ObjectReader& table, std::size_t format, std::string_view name) {
+        prices[format] = read_price(table, name, D::energy_per_operation, true);
+    });
+}
+
+void read_counts(ObjectReader& owner, std::string_view key, std::array<double, kEventCount>& counts) {
+    each_event(owner, key, [&](ObjectReader& table, Event event, std::string_view name) {
+        counts[static_cast<std::size_t>(event)] = table.number(name, {0, 1e9});
     });
 }
 
@@ -144,14 +145,8 @@ std::vector<TypedPrice> read_typed(ObjectReader& owner, std::string_view key,
 }
 
 void read_family_energy(ObjectReader& entry, FamilyEnergy& family) {
-    entry.object("events", [&](ObjectReader& table) {
-        table.members([&](std::string_view name, const JsonPlace& place) {
-            if (const auto event = parse_event(name))
-                family.events[static_cast<std::size_t>(*event)] =
-                    read_price(table, name, dimension_of(*event), false);
-            else
-                report_unknown(table.context(), place, name, "an event", "see the list in docs/energy.md");
-        });
+    each_event(entry, "events", [&](ObjectReader& table, Event event, std::string_view name) {
+        family.events[static_cast<std::size_t>(event)] = read_price(table, name, dimension_of(event), false);
     });
     read_precisions(entry, "matrix_engine", family.matrix);
     if (entry.has("vector_engine"))
@@ -186,41 +181,32 @@ void read_family_energy(ObjectReader& entry, FamilyEnergy& family) {
 void read_scaling(ObjectReader& document, EnergySpec& spec) {
     document.object("scaling", [&](ObjectReader& classes) {
         classes.text("description");
-        for (const auto& [name, scaling] :
-             {std::pair{"logic", Scaling::logic}, std::pair{"sram", Scaling::sram},
-              std::pair{"wire", Scaling::wire}}) {
+        for (const Scaling scaling : {Scaling::logic, Scaling::sram, Scaling::wire}) {
+            const std::string_view name = name_of(scaling);
             auto& curve = spec.scaling[static_cast<std::size_t>(scaling)];
             classes.object(name, [&](ObjectReader& table) {
                 each_node(table, [&](std::string_view node, double process) {
                     curve.emplace_back(process, table.number(node, {0.01, 100}));
                 });
             });
-            std::sort(curve.begin(), curve.end());
+            std::ranges::sort(curve);
             if (curve.empty())
                 classes.missing(name, "give factors by process node");
         }
     });
 }
 
-void read_document(ObjectReader& document, EnergySpec& spec) {
-    document.text("$schema");
-    document.texts("description");
+void read_prices(ObjectReader& document, EnergySpec& spec) {
     read_scaling(document, spec);
     read_precisions(document, "arithmetic", spec.arithmetic);
     document.object("engine_figures", [&](ObjectReader& figures) {
         spec.best_share_of_peak = figures.quantity("best_share_of_peak", D::one, {0.01, 1}, Need::required);
         spec.least_datapath_share = figures.quantity("least_datapath_share", D::one, {0, 1}, Need::required);
     });
-    document.object("width_ratio", [&](ObjectReader& table) {
-        table.members([&](std::string_view name, const JsonPlace& place) {
-            if (const auto precision = parse_precision(name))
-                spec.width_ratio[static_cast<std::size_t>(*precision)] =
-                    table.quantity(name, D::one, {0.01, 100});
-            else
-                report_unknown(table.context(), place, name, "a numeric format",
-                               "use fp32, bf16, int8 and the like");
-        });
-    });
+    each_price_format(document, "width_ratio",
+                      [&](ObjectReader& table, std::size_t format, std::string_view name) {
+                          spec.width_ratio[format] = table.quantity(name, D::one, {0.01, 100});
+                      });
     spec.dram_device = read_typed(document, "dram_device");
     spec.dram_background = read_typed(document, "dram_background", D::power_per_byte);
     spec.links = read_typed(document, "host_links");
@@ -272,21 +258,12 @@ const FamilyEnergy& EnergySpec::of(Family family) const {
 }
 
 EnergySpec read_energy_spec(const std::filesystem::path& file) {
-    ReadContext context;
-    context.file = file.string();
     EnergySpec spec;
-    if (const auto document = parse_document(context.file, context.findings)) {
-        ObjectReader reader(context, document->root, JsonPlace{});
-        read_sources(reader);
-        read_document(reader, spec);
+    read_table(file, [&](ObjectReader& reader) {
+        read_prices(reader, spec);
         read_clocks_at_limit(reader, spec);
         read_multiples(reader, spec);
-        reader.finish();
-    }
-    const auto first = std::find_if(context.findings.begin(), context.findings.end(),
-                                    [](const Finding& f) { return f.severity == Severity::error; });
-    if (first != context.findings.end())
-        throw InputError(to_string(*first), context.findings);
+    }).require_sound();
     return spec;
 }
 

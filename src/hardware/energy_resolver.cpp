@@ -8,11 +8,6 @@
 
 namespace archsim {
 
-static std::string_view name_of(Scaling scaling) {
-    static constexpr std::string_view kNames[] = {"nothing", "logic", "SRAM", "wire"};
-    return name_in(kNames, scaling);
-}
-
 double interpolate(const std::vector<std::pair<double, double>>& curve, double process) {
     if (process <= curve.front().first)
         return curve.front().second;
@@ -148,14 +143,13 @@ Fact EnergyResolver::price_at(const NodePrice& price) const {
     const double node = node_of(price);
     Fact fact = price.energy;
     if (!price.by_process.empty())
-        fact = std::min_element(price.by_process.begin(), price.by_process.end(),
-                                [node](const auto& a, const auto& b) {
-                                    return std::abs(a.first - node) < std::abs(b.first - node);
-                                })
-                   ->second;
+        fact = std::ranges::min_element(price.by_process, [node](const auto& a, const auto& b) {
+                   return std::abs(a.first - node) < std::abs(b.first - node);
+               })->second;
     else if (fact.known() && price.scaling != Scaling::none && node != price.process)
         fact.note = fmt::format("{:g} nm to {:g} nm as {}, x{:.2f}", price.process, node,
-                                name_of(price.scaling), scale_of(price));
+                                price.scaling == Scaling::sram ? "SRAM" : archsim::name_of(price.scaling),
+                                scale_of(price));
     fact.value = value_at(price);
     return fact;
 }

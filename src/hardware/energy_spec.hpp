@@ -17,7 +17,11 @@ namespace archsim {
 
 /// What a price shrinks with from node to node.
 enum class Scaling : std::uint8_t { none, logic, sram, wire };
-inline constexpr std::size_t kScalingCount = 4;
+/// Names of its values.
+template <>
+struct NamesOf<Scaling> {
+    static constexpr std::array<std::string_view, 4> all = {"none", "logic", "sram", "wire"};
+};
 
 /// A price at one node, or listed for several.
 struct NodePrice {
@@ -72,8 +76,9 @@ struct WallSpec {
 };
 
 struct EnergySpec {
-    std::array<std::vector<std::pair<double, double>>, kScalingCount> scaling; ///< (nm, factor), ascending
-    std::array<NodePrice, kPrecisionCount> arithmetic;                         ///< joules per bare MAC
+    std::array<std::vector<std::pair<double, double>>, NamesOf<Scaling>::all.size()>
+        scaling;                                       ///< (nm, factor), ascending
+    std::array<NodePrice, kPrecisionCount> arithmetic; ///< joules per bare MAC
     /// How all-in figures of engines are taken apart: the share of peak that the best products reach, and the
     /// part of a figure that stays with the datapath whatever the events of its kernel cost.
     Fact best_share_of_peak, least_datapath_share;

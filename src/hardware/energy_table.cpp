@@ -15,11 +15,6 @@ double EnergyTable::voltage_factor(double clock) const {
                     same_everywhere(std::pow(clock / nominal_clock.value, clock_exponent.value - 1)));
 }
 
-std::string_view name_of(PriceGroup group) {
-    constexpr std::array<std::string_view, kPriceGroupCount> kNames = {"awake", "dram", "chip"};
-    return kNames[static_cast<std::size_t>(group)];
-}
-
 std::optional<PriceGroup> price_group(Event event) {
     switch (event) {
     case Event::dram_byte:
@@ -32,31 +27,19 @@ std::optional<PriceGroup> price_group(Event event) {
     }
 }
 
-struct EnergyDatabase::State {
-    EnergySpec spec;
-    std::filesystem::path file;
-};
-
 EnergyDatabase::EnergyDatabase(const std::filesystem::path& file)
-    : state_(std::make_unique<State>(State{read_energy_spec(file), file})) {}
-EnergyDatabase::~EnergyDatabase() = default;
-EnergyDatabase::EnergyDatabase(EnergyDatabase&&) noexcept = default;
-EnergyDatabase& EnergyDatabase::operator=(EnergyDatabase&&) noexcept = default;
+    : spec_(std::make_shared<const EnergySpec>(read_energy_spec(file))), file_(file) {}
 
 std::vector<Finding> EnergyDatabase::below_arithmetic(const Device& device) const {
-    return EnergyResolver(state_->spec, device).below_arithmetic();
-}
-
-const std::filesystem::path& EnergyDatabase::file() const {
-    return state_->file;
+    return EnergyResolver(*spec_, device).below_arithmetic();
 }
 
 const std::vector<ClockAtLimit>& EnergyDatabase::clocks_at_limit() const {
-    return state_->spec.clocks_at_limit;
+    return spec_->clocks_at_limit;
 }
 
 EnergyTable EnergyDatabase::resolve(const Device& device) const {
-    return EnergyResolver(state_->spec, device).resolve();
+    return EnergyResolver(*spec_, device).resolve();
 }
 
 } // namespace archsim

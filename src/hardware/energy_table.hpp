@@ -20,8 +20,11 @@ namespace archsim {
 /// awake, traffic with external memory, everything else that happens on a chip.
 enum class PriceGroup : std::uint8_t { awake, dram, chip };
 inline constexpr std::size_t kPriceGroupCount = 3;
-/// "awake", "dram", "chip".
-std::string_view name_of(PriceGroup group);
+/// Names of its values.
+template <>
+struct NamesOf<PriceGroup> {
+    static constexpr std::array<std::string_view, kPriceGroupCount> all = {"awake", "dram", "chip"};
+};
 /// Group of an event; none for links and hosts, which have supplies of their own.
 std::optional<PriceGroup> price_group(Event event);
 
@@ -63,19 +66,16 @@ struct ClockAtLimit {
     Fact clock; ///< Hz
 };
 
+struct EnergySpec;
+
 /// The events table of the database, parsed once.
 class EnergyDatabase {
   public:
     /// Reads `file` (hardware_db/energy.json); throws InputError.
     explicit EnergyDatabase(const std::filesystem::path& file);
-    ~EnergyDatabase();
-    /// Databases move; they are not copied.
-    EnergyDatabase(EnergyDatabase&&) noexcept;
-    /// Databases move; they are not copied.
-    EnergyDatabase& operator=(EnergyDatabase&&) noexcept;
 
     /// The file that was read.
-    const std::filesystem::path& file() const;
+    const std::filesystem::path& file() const { return file_; }
     /// Published clocks at power limits: what they say of prices, fits take beside measured power.
     const std::vector<ClockAtLimit>& clocks_at_limit() const;
     /// Scales every entry to the device's node by its class (logic, SRAM, wire, DRAM) and applies the
@@ -86,8 +86,8 @@ class EnergyDatabase {
     std::vector<Finding> below_arithmetic(const Device& device) const;
 
   private:
-    struct State;
-    std::unique_ptr<State> state_;
+    std::shared_ptr<const EnergySpec> spec_;
+    std::filesystem::path file_;
 };
 
 } // namespace archsim

@@ -70,7 +70,7 @@ int ErrorModel::networks(const ErrorSubject& of) const {
 int ErrorModel::devices(const ErrorSubject& of) const {
     if (!of.kin)
         return 0;
-    return static_cast<int>(std::count_if(sets.begin(), sets.end(), [&](const Set& set) {
+    return static_cast<int>(std::ranges::count_if(sets, [&](const Set& set) {
         return set.metric == of.metric && set.family == of.family && is_stack(set.runtime, of);
     }));
 }
@@ -96,7 +96,7 @@ const ErrorModel::Within* ErrorModel::row_for(const ErrorSubject& of) const {
 }
 
 ErrorParts ErrorModel::parts(const ErrorSubject& of) const {
-    const auto others = std::count_if(sets.begin(), sets.end(), [&](const Set& set) {
+    const auto others = std::ranges::count_if(sets, [&](const Set& set) {
         return set.device == of.device && of_draw(set.metric) == of_draw(of.metric) &&
                (set.runtime != of.runtime || set.metric != of.metric);
     });

@@ -10,6 +10,8 @@
 // In: variances that hardware_db/uncertainty.json states, and what was measured. Out: the variance of every
 // effect for one estimate. Networks that were measured of a set narrow what they have in common.
 
+#include "archsim/core/names.hpp"
+
 #include <array>
 #include <cstdint>
 #include <string>
@@ -30,7 +32,12 @@ enum class SpreadOf : std::uint8_t {
     first_token,
     later_token
 };
-inline constexpr std::size_t kSpreadCount = 8;
+/// Names of its values, as hardware_db/uncertainty.json spells them.
+template <>
+struct NamesOf<SpreadOf> {
+    static constexpr std::array<std::string_view, 8> all = {
+        "latency", "throughput", "prefill", "decode", "energy", "power", "first_token", "later_token"};
+};
 /// True for power and energy.
 constexpr bool of_draw(SpreadOf metric) {
     return metric == SpreadOf::energy || metric == SpreadOf::power;

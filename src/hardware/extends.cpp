@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, 4> kOfProduct = {"peaks", "price", "sold_
 
 bool has_names(const JsonValue& value) {
     const auto items = value.items();
-    return !items.empty() && std::all_of(items.begin(), items.end(), [](const JsonValue& item) {
+    return !items.empty() && std::ranges::all_of(items, [](const JsonValue& item) {
         const JsonValue* const name = item.find("name");
         return name != nullptr && name->is_text();
     });
@@ -41,9 +41,8 @@ class Merge {
     JsonValue heritage(const JsonValue& base, const std::string& prefix, bool same_product) {
         std::vector<JsonMember> kept;
         for (const JsonMember& member : base.members()) {
-            const bool own = std::find(kIdentity.begin(), kIdentity.end(), member.key) != kIdentity.end();
-            const bool of_product =
-                std::find(kOfProduct.begin(), kOfProduct.end(), member.key) != kOfProduct.end();
+            const bool own = std::ranges::find(kIdentity, member.key) != kIdentity.end();
+            const bool of_product = std::ranges::find(kOfProduct, member.key) != kOfProduct.end();
             if (own || member.key == "sources" || (of_product && !same_product))
                 continue;
             kept.push_back(member);
@@ -54,7 +53,7 @@ class Merge {
             for (const auto& [key, source] : named->members())
                 sources.push_back({qualified(prefix, key), source});
         const JsonMember all{"sources", object(sources)};
-        kept.insert(std::upper_bound(kept.begin(), kept.end(), all, before), all);
+        kept.insert(std::ranges::upper_bound(kept, all, before), all);
         return object(kept);
     }
 
@@ -98,7 +97,7 @@ class Merge {
     JsonValue merged_by_name(const JsonValue& target, const JsonValue& patch) {
         std::vector<JsonValue> items(target.items().begin(), target.items().end());
         for (const JsonValue& item : patch.items()) {
-            const auto same = std::find_if(items.begin(), items.end(), [&](const JsonValue& candidate) {
+            const auto same = std::ranges::find_if(items, [&](const JsonValue& candidate) {
                 return candidate.text_at("name") == item.text_at("name");
             });
             if (same == items.end())

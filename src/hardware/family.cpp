@@ -33,7 +33,7 @@ Family::Family(std::string_view name) {
 
 std::size_t Family::index() const {
     const auto& rows = table();
-    return static_cast<std::size_t>(std::find(rows.begin(), rows.end(), row_) - rows.begin());
+    return static_cast<std::size_t>(std::ranges::find(rows, row_) - rows.begin());
 }
 
 std::optional<Family> parse_family(std::string_view text) {
@@ -67,8 +67,7 @@ AddedFamily::~AddedFamily() {
 }
 
 static const FactRow* find_row(const FamilyRow& family, std::string_view name) {
-    const auto row = std::find_if(family.facts.begin(), family.facts.end(),
-                                  [&](const FactRow& candidate) { return candidate.name == name; });
+    const auto row = std::ranges::find(family.facts, name, &FactRow::name);
     return row == family.facts.end() ? nullptr : &*row;
 }
 

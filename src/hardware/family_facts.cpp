@@ -40,13 +40,13 @@ class Reading {
         const auto items = given->items();
         const bool pair = items.size() == sides.size() && items[0].is_number() && items[1].is_number();
         if (!pair) {
-            block_.context().report(FindingKind::malformed_file, Severity::error, block_.place_of(row.name),
-                                    "this must be an array of two numbers", "write [rows, columns]");
+            block_.refuse(row.name, FindingKind::malformed_file, "this must be an array of two numbers",
+                          "write [rows, columns]");
             return;
         }
         for (std::size_t i = 0; i < sides.size(); ++i) {
             sides[i].value = items[i].number();
-            sides[i].source = block_.source() != nullptr ? block_.source() : block_.context().unsourced;
+            sides[i].source = block_.source_or_none();
         }
     }
 
@@ -54,11 +54,9 @@ class Reading {
 
     void read(const FactRow& row, std::string& word) {
         word = block_.text(row.name);
-        if (!word.empty() && !row.words.empty() &&
-            std::find(row.words.begin(), row.words.end(), word) == row.words.end())
-            block_.context().report(FindingKind::malformed_file, Severity::error, block_.place_of(row.name),
-                                    fmt::format("\"{}\" is none of its words", word),
-                                    "use " + either_of(row.words));
+        if (!word.empty() && !row.words.empty() && std::ranges::find(row.words, word) == row.words.end())
+            block_.refuse(row.name, FindingKind::malformed_file,
+                          fmt::format("\"{}\" is none of its words", word), "use " + either_of(row.words));
     }
 
     void read(const FactRow& row, std::vector<std::string>& words) { words = block_.texts(row.name); }

@@ -2,7 +2,6 @@
 // What the rows of a family say about its facts, applied: reading, completeness, design changes.
 
 #include "archsim/hardware/device.hpp"
-#include "archsim/hardware/device_changes.hpp"
 
 #include "hardware/json_reader.hpp"
 

@@ -4,10 +4,10 @@
 #include "archsim/hardware/family.hpp"
 
 #include "core/text_file.hpp"
+#include "hardware/json_edit.hpp"
 #include "hardware/schema_check.hpp"
 #include "hardware/units.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
 #include <type_traits>
 
@@ -154,43 +154,6 @@ void complete(AnyJson& schema) {
             schema["properties"][std::string(family.row().block)] = block_schema(family.row());
 }
 
-// Text
-// -----------------------------------------------------------------------------------------------
-
-constexpr std::size_t kLineLength = 120;
-
-bool holds_object(const Json& value) {
-    return value.is_object() || (value.is_array() && std::any_of(value.begin(), value.end(), holds_object));
-}
-
-std::string on_one_line(const Json& value) {
-    if (!value.is_structured())
-        return value.dump();
-    std::string text;
-    for (const auto& [key, part] : value.items())
-        text += (text.empty() ? "" : ", ") + (value.is_object() ? Json(key).dump() + ": " : std::string()) +
-                on_one_line(part);
-    return (value.is_object() ? "{" : "[") + text + (value.is_object() ? "}" : "]");
-}
-
-/// As the files of the database are written: one line for what holds no further object and fits, from
-/// `column` on.
-std::string on_lines(const Json& value, std::size_t indent, std::size_t column) {
-    const std::string line = on_one_line(value);
-    const bool nested = value.is_structured() && std::any_of(value.begin(), value.end(), holds_object);
-    if (!value.is_structured() || value.empty() || (!nested && column + line.size() <= kLineLength))
-        return line;
-    constexpr std::size_t kStep = 2;
-    std::string text;
-    for (const auto& [key, part] : value.items()) {
-        const std::string name = value.is_object() ? Json(key).dump() + ": " : std::string();
-        text += (text.empty() ? "\n" : ",\n") + std::string(indent + kStep, ' ') + name +
-                on_lines(part, indent + kStep, indent + kStep + name.size() + 1);
-    }
-    text += "\n" + std::string(indent, ' ');
-    return (value.is_object() ? "{" : "[") + text + (value.is_object() ? "}" : "]");
-}
-
 } // namespace
 
 void complete_schema(nlohmann::json& schema) {
@@ -213,7 +176,7 @@ std::string completed_schema(const std::filesystem::path& file) {
     complete_schema(schema);
     if (schema == before)
         return text;
-    return on_lines(schema, 0, 0) + "\n";
+    return laid_out(schema, 0, 0, true) + "\n";
 }
 
 } // namespace archsim

@@ -15,8 +15,6 @@ namespace {
 constexpr int kLeastRows = 4;
 constexpr double kLeastInside = 0.6;
 
-constexpr std::array<std::string_view, kTimeKinds> kTimeNames = {"inference", "prefill", "decode", "served"};
-
 bool held_of_stack(const HeldSet& set, const Runtime& runtime) {
     return set.runtime == runtime.id || (!runtime.base.empty() && set.runtime == runtime.base);
 }
@@ -40,15 +38,13 @@ std::string times_text(double low, double high) {
                     : fmt::format("between {:.2g} times faster and {:.2g} times slower", 1 / low, high);
 }
 
-template <class Enum, std::size_t Count>
+template <class Enum>
 Enum read_held_name(ObjectReader& entry, std::string_view key) {
     const std::string text = entry.text(key, Need::required);
-    for (std::size_t i = 0; i < Count; ++i)
-        if (name_of(static_cast<Enum>(i)) == text)
-            return static_cast<Enum>(i);
-    entry.context().report(FindingKind::unknown_name, Severity::error, entry.place_of(key),
-                           fmt::format("\"{}\" is not known here", text), "");
-    return {};
+    const auto value = value_named<Enum>(text);
+    if (!value)
+        entry.refuse(key, FindingKind::unknown_name, fmt::format("\"{}\" is not known here", text), "");
+    return value.value_or(Enum{});
 }
 
 HeldSet read_held_set(ObjectReader& entry) {
@@ -59,8 +55,8 @@ HeldSet read_held_set(ObjectReader& entry) {
     set.generation = entry.text("generation");
     set.device = entry.text("device", Need::required);
     set.runtime = entry.text("runtime", Need::required);
-    set.kind = read_held_name<NetworkKind, kNetworkKinds>(entry, "kind");
-    set.time = read_held_name<TimeKind, kTimeKinds>(entry, "time");
+    set.kind = read_held_name<NetworkKind>(entry, "kind");
+    set.time = read_held_name<TimeKind>(entry, "time");
     set.rows = static_cast<int>(entry.number("rows", kCount, Need::required));
     set.inside = static_cast<int>(entry.number("inside", kCount, Need::required));
     set.low = entry.number("low", kRatio, Need::required);
@@ -71,10 +67,6 @@ HeldSet read_held_set(ObjectReader& entry) {
 }
 
 } // namespace
-
-std::string_view name_of(TimeKind kind) {
-    return kTimeNames[static_cast<std::size_t>(kind)];
-}
 
 TimeKind time_kind(SpreadOf metric) {
     switch (metric) {
@@ -135,13 +127,13 @@ HeldEvidence HeldRows::of(const Device& device, const Runtime& runtime, TimeKind
 }
 
 bool HeldRows::measured(const Device& device, const Runtime& runtime, TimeKind time) const {
-    return std::any_of(sets.begin(), sets.end(), [&](const HeldSet& set) {
+    return std::ranges::any_of(sets, [&](const HeldSet& set) {
         return held_of_stack(set, runtime) && times_alike(set.time, time) && is_near(set, device);
     });
 }
 
 bool HeldRows::same_vendor(const Device& device, const Runtime& runtime) const {
-    return std::any_of(sets.begin(), sets.end(), [&](const HeldSet& set) {
+    return std::ranges::any_of(sets, [&](const HeldSet& set) {
         return held_of_stack(set, runtime) && set.vendor == device.vendor &&
                set.family == name_of(device.family);
     });
@@ -149,23 +141,13 @@ bool HeldRows::same_vendor(const Device& device, const Runtime& runtime) const {
 
 HeldRows read_held_rows(const std::filesystem::path& file) {
     HeldRows held;
-    ReadContext context;
-    context.file = file.string();
     if (!is_text_file(file))
         return held;
-    if (const auto document = parse_document(context.file, context.findings)) {
-        ObjectReader reader(context, document->root, JsonPlace{});
-        reader.text("$schema");
-        reader.texts("description");
+    read_table(file, [&](ObjectReader& reader) {
         const double deviation = reader.number("kind_deviation", {0, 10}, Need::required);
         held.kind_variance = deviation * deviation;
         reader.each("sets", [&](ObjectReader& entry) { held.sets.push_back(read_held_set(entry)); });
-        reader.finish();
-    }
-    const auto first = std::find_if(context.findings.begin(), context.findings.end(),
-                                    [](const Finding& f) { return f.severity == Severity::error; });
-    if (first != context.findings.end())
-        throw InputError(to_string(*first), context.findings);
+    }).require_sound();
     return held;
 }
 

@@ -58,15 +58,20 @@ static std::size_t skip_blanks(const std::string& text, std::size_t at) {
     return std::min(text.find_first_not_of(" \t\r\n", at), text.size());
 }
 
-std::string laid_out(const ordered_json& value, std::size_t indent, std::size_t used) {
+static bool holds_object(const ordered_json& value) {
+    return value.is_object() || (value.is_array() && std::ranges::any_of(value, holds_object));
+}
+
+std::string laid_out(const ordered_json& value, std::size_t indent, std::size_t used, bool apart) {
     const std::string line = one_line(value);
-    if (!value.is_structured() || value.empty() || used + line.size() < kLineWidth)
+    const bool split = apart && value.is_structured() && std::ranges::any_of(value, holds_object);
+    if (!value.is_structured() || value.empty() || (!split && used + line.size() < kLineWidth))
         return line;
     const std::size_t inner = indent + kIndent;
     std::string text;
     const auto add = [&](const std::string& prefix, const ordered_json& item) {
         text += (text.empty() ? "\n" : ",\n") + std::string(inner, ' ') + prefix +
-                laid_out(item, inner, inner + prefix.size());
+                laid_out(item, inner, inner + prefix.size(), apart);
     };
     if (value.is_object())
         for (const auto& [key, member] : value.items())

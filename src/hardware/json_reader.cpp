@@ -1,7 +1,5 @@
 #include "hardware/json_reader.hpp"
 
-#include "archsim/hardware/database.hpp"
-
 #include "core/text.hpp"
 
 #include <algorithm>
@@ -61,11 +59,17 @@ void ReadContext::report(FindingKind kind, Severity severity, const JsonPlace& p
     findings.push_back(std::move(finding));
 }
 
+void ReadContext::require_sound() const {
+    const auto first = std::ranges::find_if(findings, &Finding::is_error);
+    if (first != findings.end())
+        throw InputError(to_string(*first), findings);
+}
+
 bool AskedKeys::contains(std::string_view key) const {
     for (std::size_t i = 0; i < count_; ++i)
         if (key == std::string_view(first_[i].text, first_[i].size))
             return true;
-    return std::find(further_.begin(), further_.end(), key) != further_.end();
+    return std::ranges::find(further_, key) != further_.end();
 }
 
 std::vector<std::string> AskedKeys::all() const {
@@ -250,7 +254,7 @@ Fact ObjectReader::read_quantity(const JsonValue& object, PhysicalDimension dime
                         "a fitted value must say on how many measurements and how well",
                         R"(add "n" and "error")");
     for (const auto& [key, unused] : object.members()) {
-        if (std::find(kQuantityKeys.begin(), kQuantityKeys.end(), key) == kQuantityKeys.end())
+        if (std::ranges::find(kQuantityKeys, key) == kQuantityKeys.end())
             context_.report(FindingKind::unknown_key, Severity::warning, place,
                             fmt::format("\"{}\" is not a field of a quantity", key),
                             "known are value, unit, source, note, n and error");
@@ -318,13 +322,22 @@ void read_sources(ObjectReader& document) {
                 if (const auto parsed = value_named<SourceKind>(kind))
                     source.kind = *parsed;
                 else if (!kind.empty())
-                    context.report(FindingKind::malformed_file, Severity::error, entry.place_of("kind"),
-                                   fmt::format("\"{}\" is not a kind of source", kind),
-                                   "use datasheet, paper, measured, derived, fitted, tuned or assumed");
+                    entry.refuse("kind", FindingKind::malformed_file,
+                                 fmt::format("\"{}\" is not a kind of source", kind),
+                                 "use datasheet, paper, measured, derived, fitted, tuned or assumed");
                 context.sources.emplace(key, std::make_shared<const Source>(std::move(source)));
             });
         });
     });
+}
+
+std::optional<Family> stated_family(ObjectReader& reader, std::string_view key, std::string_view name,
+                                    FindingKind kind) {
+    const auto family = parse_family(name);
+    if (!family)
+        reader.refuse(key, kind, fmt::format("\"{}\" is not a family", name),
+                      "use " + either_of(family_names()));
+    return family;
 }
 
 } // namespace archsim

@@ -4,16 +4,20 @@
 
 #include "archsim/core/finding.hpp"
 #include "archsim/core/provenance.hpp"
+#include "archsim/hardware/family.hpp"
 
 #include "core/json_document.hpp"
 #include "hardware/units.hpp"
 
 #include <array>
+#include <filesystem>
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace archsim {
@@ -41,6 +45,8 @@ struct ReadContext {
 
     void report(FindingKind kind, Severity severity, const JsonPlace& place, std::string message,
                 std::string hint);
+    /// Throws InputError with every finding where one of them is an error.
+    void require_sound() const;
 };
 
 enum class Need { optional, required };
@@ -148,7 +154,15 @@ class ObjectReader {
     const JsonPlace& place() const { return place_; }
     ReadContext& context() { return context_; }
     const std::shared_ptr<const Source>& source() const { return source_; }
+    /// Its source, or the one that stands in where none is named.
+    const std::shared_ptr<const Source>& source_or_none() const {
+        return source_ ? source_ : context_.unsourced;
+    }
     void missing(std::string_view key, std::string hint);
+    /// An error of the member of that name.
+    void refuse(std::string_view key, FindingKind kind, std::string message, std::string hint) {
+        context_.report(kind, Severity::error, place_of(key), std::move(message), std::move(hint));
+    }
 
   private:
     void wrong_type(const JsonPlace& place, std::string_view expected);
@@ -167,5 +181,35 @@ class ObjectReader {
 
 /// Reads the "sources" member of a document into the context.
 void read_sources(ObjectReader& document);
+
+/// Calls `read(ObjectReader&)` for a document, after its sources, and reports the keys that nobody knows.
+template <class Read>
+ReadContext read_document(const JsonValue& document, const std::string& file, Read read) {
+    ReadContext context;
+    context.file = file;
+    ObjectReader reader(context, document, JsonPlace{});
+    reader.text("$schema");
+    read_sources(reader);
+    read(reader);
+    reader.finish();
+    return context;
+}
+
+/// The same for a table of the database, which may describe itself.
+template <class Read>
+ReadContext read_table(const std::filesystem::path& file, Read read) {
+    std::vector<Finding> unparsed;
+    const auto document = parse_document(file.string(), unparsed);
+    if (!document)
+        return {.file = file.string(), .findings = std::move(unparsed)};
+    return read_document(document->root, file.string(), [&](ObjectReader& reader) {
+        reader.texts("description");
+        read(reader);
+    });
+}
+
+/// The family of that name, which `key` states; an error where there is none.
+std::optional<Family> stated_family(ObjectReader& reader, std::string_view key, std::string_view name,
+                                    FindingKind kind = FindingKind::malformed_file);
 
 } // namespace archsim

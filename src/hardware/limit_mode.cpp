@@ -88,8 +88,8 @@ std::shared_ptr<const Device> with_memory(const Device& device, const StatedMemo
 }
 
 std::shared_ptr<const Device> slice_of(const Device& device, std::string_view name) {
-    const auto slice = std::find_if(device.slices.begin(), device.slices.end(),
-                                    [&](const DeviceSlice& s) { return same_ignoring_case(s.name, name); });
+    const auto slice = std::ranges::find_if(
+        device.slices, [&](const DeviceSlice& s) { return same_ignoring_case(s.name, name); });
     if (slice == device.slices.end() || device.engines.empty() || !device.dram)
         return nullptr; // of a chip whose units or memory nobody states there is no part
     const double compute = slice->compute / device.slices.back().compute,

@@ -34,8 +34,7 @@ class Lints {
   private:
     /// True when something at, below or around this place could not be read.
     bool doubtful(std::string_view where) const {
-        return std::any_of(known_.begin(), known_.end(),
-                           [&](const Finding& f) { return same_place(f.where, where); });
+        return std::ranges::any_of(known_, [&](const Finding& f) { return same_place(f.where, where); });
     }
 
     void add(FindingKind kind, std::string where, std::string message, std::string hint) {
@@ -192,9 +191,8 @@ class Lints {
 
     /// Identity is missing, perhaps the family too.
     bool anonymous() const {
-        return std::any_of(known_.begin(), known_.end(), [](const Finding& f) {
-            return f.kind == FindingKind::missing_field && f.where == "/";
-        });
+        return std::ranges::any_of(
+            known_, [](const Finding& f) { return f.kind == FindingKind::missing_field && f.where == "/"; });
     }
 
     void family() {

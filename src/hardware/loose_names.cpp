@@ -66,7 +66,7 @@ std::vector<Word> words_of(std::string_view name) {
 }
 
 bool is_filler(std::string_view word) {
-    return std::find(kFillers.begin(), kFillers.end(), word) != kFillers.end();
+    return std::ranges::find(kFillers, word) != kFillers.end();
 }
 
 void drop_fillers(std::vector<Word>& words) {
@@ -75,7 +75,7 @@ void drop_fillers(std::vector<Word>& words) {
 
 void drop_computers(std::vector<Word>& words) {
     for (std::size_t i = 0; i + 1 < words.size();) {
-        const bool both = std::any_of(kComputers.begin(), kComputers.end(), [&](const auto& computer) {
+        const bool both = std::ranges::any_of(kComputers, [&](const auto& computer) {
             return words[i].text == computer[0] && words[i + 1].text == computer[1];
         });
         if (both)
@@ -138,8 +138,7 @@ void LooseNames::add(std::string_view name, std::size_t device) {
 
 LooseMatch LooseNames::find(std::string_view text) const {
     std::vector<Word> asked = words_of(text);
-    const bool says_ram =
-        std::any_of(asked.begin(), asked.end(), [](const Word& word) { return word.text == "ram"; });
+    const bool says_ram = std::ranges::any_of(asked, [](const Word& word) { return word.text == "ram"; });
     drop_computers(asked);
     drop_fillers(asked);
     LooseMatch best;
@@ -163,7 +162,7 @@ LooseMatch LooseNames::find(std::string_view text) const {
         if (name.words.size() > longest)
             best = {};
         longest = name.words.size();
-        if (std::find(best.devices.begin(), best.devices.end(), name.device) == best.devices.end())
+        if (std::ranges::find(best.devices, name.device) == best.devices.end())
             best.devices.push_back(name.device);
         best.memory = memory;
     }

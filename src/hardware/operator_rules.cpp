@@ -32,7 +32,7 @@ Value of_window(const Operator& op, Of of) {
 }
 
 double largest(const std::array<double, 3>& values) {
-    return *std::max_element(values.begin(), values.end());
+    return *std::ranges::max_element(values);
 }
 
 Value stride(const ShapedGraph&, const Operator& op, Precision) {
@@ -161,7 +161,7 @@ Value scale(const ShapedGraph& graph, const Operator& op, Precision) {
 }
 Value outputs(const ShapedGraph&, const Operator& op, Precision) {
     return static_cast<double>(
-        std::count_if(op.outputs.begin(), op.outputs.end(), [](TensorId id) { return id != kNoTensor; }));
+        std::ranges::count_if(op.outputs, [](TensorId id) { return id != kNoTensor; }));
 }
 
 constexpr OperatorFact kFacts[] = {
@@ -191,7 +191,7 @@ constexpr OperatorFact kFacts[] = {
 };
 
 bool names(const std::vector<std::string>& list, std::string_view name) {
-    return std::find(list.begin(), list.end(), name) != list.end();
+    return std::ranges::find(list, name) != list.end();
 }
 
 bool applies(const std::vector<std::string>& generations, std::string_view generation) {
@@ -199,7 +199,7 @@ bool applies(const std::vector<std::string>& generations, std::string_view gener
 }
 
 bool refuses(const OperatorRule& rule, const ShapedGraph& graph, const Operator& op, Precision activations) {
-    return std::all_of(rule.when.begin(), rule.when.end(), [&](const OperatorCondition& condition) {
+    return std::ranges::all_of(rule.when, [&](const OperatorCondition& condition) {
         const auto value = condition.fact->of(graph, op, activations);
         return value && condition.holds(*value);
     });
@@ -208,7 +208,7 @@ bool refuses(const OperatorRule& rule, const ShapedGraph& graph, const Operator&
 /// "dilated_kernel" reads "dilated kernel".
 std::string words(std::string_view name) {
     std::string text(name);
-    std::replace(text.begin(), text.end(), '_', ' ');
+    std::ranges::replace(text, '_', ' ');
     return text;
 }
 
@@ -225,7 +225,7 @@ std::span<const OperatorFact> operator_facts() {
 
 bool OperatorCondition::holds(double value) const {
     const auto among = [&](const std::vector<double>& values) {
-        return std::find(values.begin(), values.end(), value) != values.end();
+        return std::ranges::find(values, value) != values.end();
     };
     return value > above && value < below && (is.empty() || among(is)) && !among(is_not) &&
            (not_multiple_of == 0 || std::fmod(value, not_multiple_of) != 0);
@@ -256,8 +256,8 @@ Refusal refusal_of(const ShapedGraph& graph, const Operator& op, const OperatorR
     const std::string whole_domain = std::string(domain_of(op.type)) + ".*";
     const auto means = [&](const OperatorRule& rule) {
         return names(rule.operators, "*") || names(rule.operators, op.type) ||
-               std::any_of(functions.begin(), functions.end(),
-                           [&](std::string_view name) { return names(rule.operators, name); }) ||
+               std::ranges::any_of(functions,
+                                   [&](std::string_view name) { return names(rule.operators, name); }) ||
                (functions.empty() && names(rule.operators, whole_domain));
     };
     for (const OperatorRule& rule : rules.refused)
@@ -265,10 +265,10 @@ Refusal refusal_of(const ShapedGraph& graph, const Operator& op, const OperatorR
             return {.rule = &rule};
     for (const OperatorList& list : rules.lists) {
         const auto has = [&](std::string_view name) {
-            return std::binary_search(list.operators.begin(), list.operators.end(), name);
+            return std::ranges::binary_search(list.operators, name);
         };
         if (applies(list.generations, generation) && !has(op.type) &&
-            (functions.empty() || !std::all_of(functions.begin(), functions.end(), has)))
+            (functions.empty() || !std::ranges::all_of(functions, has)))
             return {.list = &list};
     }
     return {};
@@ -311,8 +311,7 @@ std::vector<std::uint8_t> place_operators(const ShapedGraph& graph, const Operat
             continue;
         }
         const auto reads = [&](const std::vector<bool>& marked) {
-            return std::any_of(op.inputs.begin(), op.inputs.end(),
-                               [&](TensorId id) { return id != kNoTensor && marked[id]; });
+            return std::ranges::any_of(op.inputs, [&](TensorId id) { return id != kNoTensor && marked[id]; });
         };
         const bool left = refused || reads(behind), fetches = reads(on_chip);
         for (const TensorId id : op.outputs)

@@ -28,17 +28,16 @@ std::vector<double> read_numbers(ObjectReader& block, std::string_view key) {
 /// A number that the fact must equal, or {"above", "below", "is", "is_not", "not_multiple_of"}.
 void read_condition(ObjectReader& when, std::string_view name, std::vector<OperatorCondition>& to) {
     const auto facts = operator_facts();
-    const auto fact =
-        std::find_if(facts.begin(), facts.end(), [&](const OperatorFact& f) { return f.name == name; });
+    const auto fact = std::ranges::find(facts, name, &OperatorFact::name);
     if (fact == facts.end()) {
         std::vector<std::string> known;
         for (const OperatorFact& f : facts)
             known.emplace_back(f.name);
         const auto nearest = nearest_names(name, known, 1);
-        when.context().report(FindingKind::unknown_name, Severity::error, when.place_of(name),
-                              fmt::format("\"{}\" is nothing that a condition looks at", name),
-                              nearest.empty() ? std::string("docs/portability.md lists what is")
-                                              : fmt::format("is \"{}\" meant?", nearest.front()));
+        when.refuse(name, FindingKind::unknown_name,
+                    fmt::format("\"{}\" is nothing that a condition looks at", name),
+                    nearest.empty() ? std::string("docs/portability.md lists what is")
+                                    : fmt::format("is \"{}\" meant?", nearest.front()));
         return;
     }
     OperatorCondition condition;
@@ -63,7 +62,7 @@ void read_condition(ObjectReader& when, std::string_view name, std::vector<Opera
 
 std::shared_ptr<const Source> source_of(ObjectReader& block) {
     block.text("source");
-    return block.source() != nullptr ? block.source() : block.context().unsourced;
+    return block.source_or_none();
 }
 
 OperatorRule read_rule(ObjectReader& block) {
@@ -84,7 +83,7 @@ OperatorList read_list(ObjectReader& block) {
     list.generations = block.texts("generations");
     list.because = block.text("because", Need::required);
     list.source = source_of(block);
-    std::sort(list.operators.begin(), list.operators.end());
+    std::ranges::sort(list.operators);
     return list;
 }
 

@@ -7,33 +7,28 @@
 
 namespace archsim {
 
-namespace {
-
-auto entry_of(auto& runtime, Parameter parameter) {
-    return std::find_if(runtime.parameters.begin(), runtime.parameters.end(),
-                        [&](const ParameterEntry& entry) { return entry.parameter == parameter; });
+static auto entry_of(auto& runtime, Parameter parameter) {
+    return std::ranges::find(runtime.parameters, parameter, &ParameterEntry::parameter);
 }
 
-auto fit_of(auto& device, Parameter parameter, const std::string& runtime) {
-    return std::find_if(device.fitted.begin(), device.fitted.end(), [&](const FittedParameter& fit) {
+static auto fit_of(auto& device, Parameter parameter, const std::string& runtime) {
+    return std::ranges::find_if(device.fitted, [&](const FittedParameter& fit) {
         return fit.name == info_of(parameter).name && same_ignoring_case(fit.runtime, runtime);
     });
 }
 
-auto generation_of(auto& entry, const std::string& generation) {
-    return std::find_if(entry.by_generation.begin(), entry.by_generation.end(),
-                        [&](const auto& pair) { return same_ignoring_case(pair.first, generation); });
+static auto generation_of(auto& entry, const std::string& generation) {
+    return std::ranges::find_if(entry.by_generation,
+                                [&](const auto& pair) { return same_ignoring_case(pair.first, generation); });
 }
 
 /// A value that stands in keeps its provenance: the sensitivity of an estimate to a fitted value is not a
 /// new source.
-void replace(Fact& fact, double value) {
+static void replace(Fact& fact, double value) {
     fact.value = value;
     if (fact.source == nullptr)
         fact.source = std::make_shared<const Source>(Source{SourceKind::fitted, "a fit under way"});
 }
-
-} // namespace
 
 std::string to_string(const ParameterSite& site) {
     const std::string_view name = info_of(site.parameter).name;

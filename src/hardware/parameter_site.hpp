@@ -1,6 +1,7 @@
 #pragma once
 // Where the database states a parameter of the latency model, and values that stand in for the stated ones.
 
+#include "archsim/hardware/parameters.hpp"
 #include "archsim/hardware/runtime.hpp"
 
 #include <compare>
@@ -9,6 +10,25 @@
 #include <vector>
 
 namespace archsim {
+
+/// How many parameters one party pays.
+constexpr std::size_t parameters_with(ParameterRole role) {
+    std::size_t count = 0;
+    for (const ParameterInfo& info : kParameterInfos)
+        count += info.role == role;
+    return count;
+}
+
+/// Those parameters.
+template <ParameterRole role>
+static constexpr auto kParametersOf = [] {
+    std::array<Parameter, parameters_with(role)> list{};
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < kParameterCount; ++i)
+        if (kParameterInfos[i].role == role)
+            list[at++] = static_cast<Parameter>(i);
+    return list;
+}();
 
 /// One statement: in a device's "fitted" block, or in a software stack's "parameters".
 struct ParameterSite {

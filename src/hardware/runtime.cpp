@@ -10,8 +10,8 @@ namespace archsim {
 constexpr std::string_view kEveryGeneration = "*";
 
 static bool listed(const std::vector<std::string>& names, std::string_view name) {
-    return std::any_of(names.begin(), names.end(),
-                       [&](const std::string& candidate) { return same_ignoring_case(candidate, name); });
+    return std::ranges::any_of(
+        names, [&](const std::string& candidate) { return same_ignoring_case(candidate, name); });
 }
 
 bool Runtime::serves(const Device& device) const {
@@ -20,11 +20,11 @@ bool Runtime::serves(const Device& device) const {
     // A stack that names vendors - a browser that one vendor ships - is for theirs alone.
     // A stack for every generation ("*") stands for no software that a device could name or leave out.
     if (listed(generations, kEveryGeneration))
-        return std::find(families.begin(), families.end(), device.family) != families.end();
+        return std::ranges::find(families, device.family) != families.end();
     if (!device.runtimes.empty())
         return listed(device.runtimes, id) || (!base.empty() && listed(device.runtimes, base) &&
                                                (vendors.empty() || listed(vendors, device.vendor)));
-    const bool family_fits = std::find(families.begin(), families.end(), device.family) != families.end();
+    const bool family_fits = std::ranges::find(families, device.family) != families.end();
     return family_fits && (vendors.empty() || listed(vendors, device.vendor)) &&
            (generations.empty() || listed(generations, device.generation));
 }

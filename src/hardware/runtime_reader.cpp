@@ -19,15 +19,6 @@ void read_fusion(ObjectReader& block, FusionPolicy& fusion) {
         fusion.*choice.member = block.flag(choice.name, fusion.*choice.member);
 }
 
-std::optional<Family> read_family(ObjectReader& block, std::string_view key, std::string_view name) {
-    const auto family = parse_family(name);
-    if (!family)
-        block.context().report(FindingKind::malformed_file, Severity::error, block.place_of(key),
-                               fmt::format("\"{}\" is not a family", name),
-                               "use " + either_of(family_names()));
-    return family;
-}
-
 /// Choices of all families, and under "by_family" those in which one differs.
 void read_fusion(ObjectReader& block, Runtime& runtime) {
     read_fusion(block, runtime.fusion);
@@ -35,7 +26,7 @@ void read_fusion(ObjectReader& block, Runtime& runtime) {
         families.members([&](std::string_view name, const JsonPlace&) {
             FusionPolicy policy = runtime.fusion;
             families.object(name, [&](ObjectReader& own) { read_fusion(own, policy); });
-            if (const auto family = read_family(families, name, name))
+            if (const auto family = stated_family(families, name, name))
                 runtime.fusion_by_family.emplace(*family, policy);
         });
     });
@@ -75,9 +66,9 @@ std::vector<Precision> read_precisions(ObjectReader& document, std::string_view 
         if (const auto precision = parse_precision(name))
             result.push_back(*precision);
         else
-            document.context().report(FindingKind::unknown_name, Severity::error, document.place_of(key),
-                                      fmt::format("\"{}\" is not a numeric format", name),
-                                      "use fp32, fp16, bf16, int8 and the like");
+            document.refuse(key, FindingKind::unknown_name,
+                            fmt::format("\"{}\" is not a numeric format", name),
+                            "use fp32, fp16, bf16, int8 and the like");
     }
     return result;
 }
@@ -95,9 +86,8 @@ Choice read_choice(ObjectReader& document, std::string_view key,
             return choice;
         names.push_back(name);
     }
-    document.context().report(FindingKind::malformed_file, Severity::error, document.place_of(key),
-                              fmt::format("\"{}\" is not known here", text),
-                              fmt::format("use {}", either_of(names)));
+    document.refuse(key, FindingKind::malformed_file, fmt::format("\"{}\" is not known here", text),
+                    fmt::format("use {}", either_of(names)));
     return choices.front().second;
 }
 
@@ -116,15 +106,15 @@ Fp32Mathematics read_fp32(ObjectReader& block) {
             return Precision::fp32;
         if (const auto precision = parse_precision(name))
             return *precision;
-        block.context().report(FindingKind::unknown_name, Severity::error, block.place_of(key),
-                               fmt::format("\"{}\" is not a numeric format", name), "use fp32, tf32 or bf16");
+        block.refuse(key, FindingKind::unknown_name, fmt::format("\"{}\" is not a numeric format", name),
+                     "use fp32, tf32 or bf16");
         return Precision::fp32;
     };
     Fp32Mathematics fp32;
     fp32.products = format("products", Need::required);
     fp32.convolutions = format("convolutions", Need::required);
     fp32.stored = format("stored", Need::optional);
-    fp32.source = block.source() != nullptr ? block.source() : block.context().unsourced;
+    fp32.source = block.source_or_none();
     return fp32;
 }
 
@@ -141,7 +131,7 @@ Fact read_exponent(ObjectReader& document) {
             block.member("unit");
             block.member("before");
             fact.value = read_choice(block, "value", kChoices);
-            fact.source = block.source() != nullptr ? block.source() : block.context().unsourced;
+            fact.source = block.source_or_none();
         });
         return fact;
     }
@@ -178,7 +168,6 @@ CheckTemplate read_check(ObjectReader& block) {
 }
 
 void read_runtime_body(ObjectReader& document, Runtime& runtime) {
-    document.text("$schema");
     runtime.base = document.text("extends");
     document.each("measured_as",
                   [&](ObjectReader& rule) { runtime.measured_as.push_back(read_measured_as(rule)); });
@@ -189,7 +178,7 @@ void read_runtime_body(ObjectReader& document, Runtime& runtime) {
     runtime.description = document.text("description");
     runtime.aliases = document.texts("aliases");
     for (const std::string& name : document.texts("families"))
-        if (const auto family = read_family(document, "families", name))
+        if (const auto family = stated_family(document, "families", name))
             runtime.families.push_back(*family);
     runtime.vendors = document.texts("vendors");
     runtime.generations = document.texts("generations");
@@ -244,18 +233,11 @@ void report_unknown_parameter(ReadContext& context, std::string_view key, const 
 
 std::shared_ptr<const Runtime> read_runtime(const JsonValue& document, const std::string& file,
                                             std::vector<Finding>& findings) {
-    ReadContext context;
-    context.file = file;
     auto runtime = std::make_shared<Runtime>();
     runtime->file = file;
-    {
-        ObjectReader reader(context, document, JsonPlace{});
-        read_sources(reader);
-        read_runtime_body(reader, *runtime);
-        reader.finish();
-    }
-    const bool usable = std::none_of(context.findings.begin(), context.findings.end(),
-                                     [](const Finding& f) { return f.severity == Severity::error; });
+    ReadContext context =
+        read_document(document, file, [&](ObjectReader& reader) { read_runtime_body(reader, *runtime); });
+    const bool usable = std::ranges::none_of(context.findings, &Finding::is_error);
     findings.insert(findings.end(), context.findings.begin(), context.findings.end());
     if (!usable)
         return nullptr;

@@ -15,12 +15,10 @@
 
 namespace archsim {
 
-namespace {
-
 using Adapter = valijson::adapters::NlohmannJsonAdapter;
 
 /// {"<root>", "[engines]", "[0]"} -> "/engines/0"
-std::string pointer_of(const std::vector<std::string>& context) {
+static std::string pointer_of(const std::vector<std::string>& context) {
     std::string pointer;
     for (const std::string& step : context) {
         if (step.size() < 2 || step.front() != '[')
@@ -32,7 +30,7 @@ std::string pointer_of(const std::vector<std::string>& context) {
 }
 
 /// The validator repeats a violation for every enclosing schema; those lines only say that a child failed.
-bool is_echo(const std::string& description) {
+static bool is_echo(const std::string& description) {
     return description.starts_with("Failed to validate item") ||
            description.starts_with("Failed to validate against") ||
            description.starts_with("Missing required property 'extends'") || // one way of two
@@ -40,7 +38,7 @@ bool is_echo(const std::string& description) {
 }
 
 /// Keys that a violation of "additionalProperties" lists at its end: "...: 'a', 'b'". Empty for any other.
-std::vector<std::string> unknown_keys(std::string_view description) {
+static std::vector<std::string> unknown_keys(std::string_view description) {
     std::vector<std::string> keys;
     if (!description.starts_with("Object contains a property that could not be validated"))
         return keys;
@@ -56,15 +54,13 @@ std::vector<std::string> unknown_keys(std::string_view description) {
 }
 
 /// Bytes of the longest key or text in a document.
-std::size_t longest_text(const nlohmann::json& value) {
+static std::size_t longest_text(const nlohmann::json& value) {
     std::size_t longest = value.is_string() ? value.get_ref<const std::string&>().size() : 0;
     if (value.is_structured())
         for (const auto& [key, member] : value.items())
             longest = std::max({longest, value.is_object() ? key.size() : 0, longest_text(member)});
     return longest;
 }
-
-} // namespace
 
 struct SchemaCheck::Schema {
     valijson::Schema schema;

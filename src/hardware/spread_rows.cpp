@@ -36,10 +36,9 @@ void read_percentiles(ObjectReader& table, SpreadRow& row) {
             continue;
         row.*value = ms;
         if (ms < before)
-            table.context().report(
-                FindingKind::inconsistent, Severity::error, table.place_of(key),
-                fmt::format("a percentile of {:g} ms lies below a lower one of {:g} ms", ms, before),
-                "state them as the source does");
+            table.refuse(key, FindingKind::inconsistent,
+                         fmt::format("a percentile of {:g} ms lies below a lower one of {:g} ms", ms, before),
+                         "state them as the source does");
         before = ms;
     }
 }
@@ -48,10 +47,8 @@ SpreadRow read_spread_row(ObjectReader& entry) {
     SpreadRow row;
     row.stack = entry.text("stack", Need::required);
     row.family = entry.text("family", Need::required);
-    if (!row.family.empty() && !parse_family(row.family))
-        entry.context().report(FindingKind::unknown_name, Severity::error, entry.place_of("family"),
-                               fmt::format("\"{}\" is not a family", row.family),
-                               "use " + either_of(family_names()));
+    if (!row.family.empty())
+        stated_family(entry, "family", row.family, FindingKind::unknown_name);
     row.integrated = entry.flag("integrated", false);
     row.hardware = entry.text("hardware", Need::required);
     row.network = entry.text("network", Need::required);
@@ -69,22 +66,15 @@ SpreadRow read_spread_row(ObjectReader& entry) {
 } // namespace
 
 std::vector<SpreadRow> read_spread_rows(const std::filesystem::path& file, std::vector<Finding>& findings) {
-    ReadContext context;
-    context.file = file.string();
     std::vector<SpreadRow> rows;
-    if (const auto document = parse_document(context.file, context.findings)) {
-        ObjectReader reader(context, document->root, JsonPlace{});
-        reader.text("$schema");
-        reader.texts("description");
-        read_sources(reader);
+    const ReadContext context = read_table(file, [&](ObjectReader& reader) {
         reader.each("rows", [&](ObjectReader& entry) {
-            const std::size_t before = context.findings.size();
+            const std::size_t before = entry.context().findings.size();
             SpreadRow row = read_spread_row(entry);
-            if (context.findings.size() == before)
+            if (entry.context().findings.size() == before)
                 rows.push_back(std::move(row));
         });
-        reader.finish();
-    }
+    });
     findings.insert(findings.end(), context.findings.begin(), context.findings.end());
     return rows;
 }

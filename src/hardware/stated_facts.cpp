@@ -76,9 +76,8 @@ class Walk {
         const JsonValue* const name = object.find("source");
         if (name == nullptr || !name->is_text())
             return inherited;
-        const auto found = std::find_if(sources_.begin(), sources_.end(), [&](const NamedSource& source) {
-            return source.name == name->text();
-        });
+        const auto found = std::ranges::find_if(
+            sources_, [&](const NamedSource& source) { return source.name == name->text(); });
         return found == sources_.end() ? nullptr : &*found;
     }
 

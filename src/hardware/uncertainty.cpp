@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
-#include <optional>
 
 namespace archsim {
 
@@ -29,8 +28,8 @@ Evidence evidence_for(const Device& device, const Runtime& runtime, std::string_
     for (const ParameterEntry& entry : runtime.parameters) {
         if (!prices(entry.parameter))
             continue;
-        const auto own = std::find_if(entry.by_generation.begin(), entry.by_generation.end(),
-                                      [&](const auto& pair) { return pair.first == device.generation; });
+        const auto own = std::ranges::find_if(
+            entry.by_generation, [&](const auto& pair) { return pair.first == device.generation; });
         if (measured(own == entry.by_generation.end() ? entry.value : own->second))
             return Evidence::stack;
     }
@@ -38,25 +37,6 @@ Evidence evidence_for(const Device& device, const Runtime& runtime, std::string_
 }
 
 namespace {
-
-constexpr std::array kMetrics = {std::pair{std::string_view("latency"), SpreadOf::latency},
-                                 std::pair{std::string_view("throughput"), SpreadOf::throughput},
-                                 std::pair{std::string_view("prefill"), SpreadOf::prefill},
-                                 std::pair{std::string_view("decode"), SpreadOf::decode},
-                                 std::pair{std::string_view("energy"), SpreadOf::energy},
-                                 std::pair{std::string_view("power"), SpreadOf::power},
-                                 std::pair{std::string_view("first_token"), SpreadOf::first_token},
-                                 std::pair{std::string_view("later_token"), SpreadOf::later_token}};
-constexpr std::array kEvidence = {std::pair{std::string_view("device"), Evidence::device},
-                                  std::pair{std::string_view("stack"), Evidence::stack},
-                                  std::pair{std::string_view("none"), Evidence::none}};
-
-std::optional<SpreadOf> metric_named(std::string_view name) {
-    for (const auto& [known, metric] : kMetrics)
-        if (known == name)
-            return metric;
-    return std::nullopt;
-}
 
 /// Says that a member's text is none of those known.
 void unknown(ObjectReader& entry, std::string_view key, std::string_view text, const std::string& hint) {
@@ -73,7 +53,7 @@ std::string read_family(ObjectReader& entry) {
 
 int read_metric(ObjectReader& entry, Need need) {
     const std::string metric = entry.text("metric", need);
-    const auto known = metric_named(metric);
+    const auto known = value_named<SpreadOf>(metric);
     if (!metric.empty() && !known)
         unknown(entry, "metric", metric, "see docs/evidence/validation.md");
     return known ? static_cast<int>(*known) : -1;
@@ -155,76 +135,30 @@ std::array<std::string, 3> basis_of(const ErrorModel::Within& row) {
 
 } // namespace
 
-std::string_view name_of(SpreadOf metric) {
-    return kMetrics[static_cast<std::size_t>(metric)].first;
+UncertaintyTable::UncertaintyTable(const std::filesystem::path& file) {
+    read_table(file, [this](ObjectReader& reader) {
+        model_.degrees_of_freedom = reader.number("degrees_of_freedom", {2, 100}, Need::required);
+        model_.unmeasured_stack = read_variance(reader, "unmeasured_stack");
+        model_.device_share = reader.number("device_share", {0, 1}, Need::required);
+        model_.lane_share = reader.number("lane_share", {0, 1}, Need::required);
+        model_.network_share = reader.number("network_share", {0, 0.5}, Need::required);
+        model_.cell_share = reader.number("cell_share", {0, 0.5}, Need::required);
+        model_.generation_share = reader.number("generation_share", {0, 0.9}, Need::required);
+        model_.difference_scale = reader.number("difference_scale", {0.1, 10}, Need::required);
+        reader.each("within", [&](ObjectReader& entry) { model_.within.push_back(read_within(entry)); });
+        reader.each("fresh", [&](ObjectReader& entry) { model_.fresh.push_back(read_fresh(entry)); });
+        reader.each("sets", [&](ObjectReader& entry) { model_.sets.push_back(read_set(entry)); });
+    }).require_sound();
+    reach_ = model_.reach();
+    for (const ErrorModel::Within& row : model_.within)
+        bases_.push_back(basis_of(row));
+    held_ = read_held_rows(file.parent_path() / "evidence.json");
 }
-
-std::string_view name_of(Evidence evidence) {
-    return kEvidence[static_cast<std::size_t>(evidence)].first;
-}
-
-struct UncertaintyTable::State {
-    ErrorModel model;
-    double reach = 0;
-    std::vector<std::array<std::string, 3>> bases; ///< of model.within
-    std::vector<GivenRow> given;
-    HeldRows held;
-};
-
-UncertaintyTable::UncertaintyTable(const std::filesystem::path& file) : state_(std::make_unique<State>()) {
-    ReadContext context;
-    context.file = file.string();
-    ErrorModel& model = state_->model;
-    const auto document = parse_document(context.file, context.findings);
-    if (document) {
-        ObjectReader reader(context, document->root, JsonPlace{});
-        reader.text("$schema");
-        reader.texts("description");
-        read_sources(reader);
-        model.degrees_of_freedom = reader.number("degrees_of_freedom", {2, 100}, Need::required);
-        model.unmeasured_stack = read_variance(reader, "unmeasured_stack");
-        model.device_share = reader.number("device_share", {0, 1}, Need::required);
-        model.lane_share = reader.number("lane_share", {0, 1}, Need::required);
-        model.network_share = reader.number("network_share", {0, 0.5}, Need::required);
-        model.cell_share = reader.number("cell_share", {0, 0.5}, Need::required);
-        model.generation_share = reader.number("generation_share", {0, 0.9}, Need::required);
-        model.difference_scale = reader.number("difference_scale", {0.1, 10}, Need::required);
-        reader.each("within", [&](ObjectReader& entry) { model.within.push_back(read_within(entry)); });
-        reader.each("fresh", [&](ObjectReader& entry) { model.fresh.push_back(read_fresh(entry)); });
-        reader.each("sets", [&](ObjectReader& entry) { model.sets.push_back(read_set(entry)); });
-        reader.finish();
-    }
-    const auto first = std::find_if(context.findings.begin(), context.findings.end(),
-                                    [](const Finding& f) { return f.severity == Severity::error; });
-    if (first != context.findings.end())
-        throw InputError(to_string(*first), context.findings);
-    state_->reach = model.reach();
-    for (const ErrorModel::Within& row : model.within)
-        state_->bases.push_back(basis_of(row));
-    state_->held = read_held_rows(file.parent_path() / "evidence.json");
-}
-UncertaintyTable::~UncertaintyTable() = default;
-UncertaintyTable::UncertaintyTable(UncertaintyTable&&) noexcept = default;
-UncertaintyTable& UncertaintyTable::operator=(UncertaintyTable&&) noexcept = default;
-
-UncertaintyTable::UncertaintyTable(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 UncertaintyTable UncertaintyTable::given(std::vector<GivenRow> rows) const {
-    auto state = std::make_unique<State>(*state_);
-    state->given = std::move(rows);
-    return UncertaintyTable(std::move(state));
-}
-
-const std::vector<GivenRow>& UncertaintyTable::given() const {
-    return state_->given;
-}
-
-const ErrorModel& UncertaintyTable::model() const {
-    return state_->model;
-}
-
-double UncertaintyTable::reach() const {
-    return state_->reach;
+    UncertaintyTable table = *this;
+    table.given_ = std::move(rows);
+    return table;
 }
 
 ErrorSubject UncertaintyTable::subject(SpreadOf metric, const Device& device, const Runtime& runtime) {
@@ -233,29 +167,25 @@ ErrorSubject UncertaintyTable::subject(SpreadOf metric, const Device& device, co
 
 ErrorParts UncertaintyTable::parts(SpreadOf metric, const Device& device, const Runtime& runtime) const {
     ErrorSubject of = subject(metric, device, runtime);
-    of.kin = of.kin && (state_->held.sets.empty() || state_->held.same_vendor(device, runtime));
-    return state_->model.parts(of);
+    of.kin = of.kin && (held_.sets.empty() || held_.same_vendor(device, runtime));
+    return model_.parts(of);
 }
 
 Evidence UncertaintyTable::evidence(const Device& device, const Runtime& runtime, SpreadOf metric) const {
     const ErrorSubject of = subject(metric, device, runtime);
-    return state_->model.networks(of) > 0  ? Evidence::device
-           : state_->model.devices(of) > 0 ? Evidence::stack
-                                           : Evidence::none;
-}
-
-const HeldRows& UncertaintyTable::held() const {
-    return state_->held;
+    return model_.networks(of) > 0  ? Evidence::device
+           : model_.devices(of) > 0 ? Evidence::stack
+                                    : Evidence::none;
 }
 
 Spread UncertaintyTable::spread(SpreadOf metric, const Device& device, const Runtime& runtime) const {
     const ErrorSubject of = subject(metric, device, runtime);
-    const double factor = interval_factor(state_->reach, parts(metric, device, runtime).total());
+    const double factor = interval_factor(reach_, parts(metric, device, runtime).total());
     Spread spread{1 / factor, factor, 0, "no measurements to compare with"};
-    if (const ErrorModel::Within* row = state_->model.row_for(of)) {
+    if (const ErrorModel::Within* row = model_.row_for(of)) {
         spread.rows = row->rows;
-        spread.basis = state_->bases[static_cast<std::size_t>(row - state_->model.within.data())]
-                                    [static_cast<std::size_t>(evidence(device, runtime, metric))];
+        spread.basis = bases_[static_cast<std::size_t>(row - model_.within.data())]
+                             [static_cast<std::size_t>(evidence(device, runtime, metric))];
     }
     return spread;
 }

@@ -9,9 +9,10 @@
 #include "hardware/held_rows.hpp"
 #include "hardware/posterior.hpp"
 
+#include <array>
 #include <cmath>
 #include <filesystem>
-#include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -29,38 +30,34 @@ struct Spread {
 /// "compute", "memory" or "overhead".
 enum class Evidence : std::uint8_t { device, stack, none };
 Evidence evidence_for(const Device& device, const Runtime& runtime, std::string_view regime);
-/// "device", "stack" or "none", as hardware_db/uncertainty.json spells it.
-std::string_view name_of(Evidence evidence);
-/// "latency", "throughput", ...
-std::string_view name_of(SpreadOf metric);
+/// Names of its values.
+template <>
+struct NamesOf<Evidence> {
+    static constexpr std::array<std::string_view, 3> all = {"device", "stack", "none"};
+};
 
 /// Widths of intervals, and what was measured.
 class UncertaintyTable {
   public:
     /// Reads the variances: see hardware_db/uncertainty_schema.json.
     explicit UncertaintyTable(const std::filesystem::path& file);
-    ~UncertaintyTable();
-    /// Tables move; they are not copied.
-    UncertaintyTable(UncertaintyTable&&) noexcept;
-    /// Tables move; they are not copied.
-    UncertaintyTable& operator=(UncertaintyTable&&) noexcept;
 
     /// The same table, for one who measured some rows: estimates follow them (estimate/intervals.hpp).
     UncertaintyTable given(std::vector<GivenRow> rows) const;
     /// Those rows.
-    const std::vector<GivenRow>& given() const;
+    const std::vector<GivenRow>& given() const { return given_; }
 
     /// The fitted variances.
-    const ErrorModel& model() const;
+    const ErrorModel& model() const { return model_; }
     /// What the error of an estimate is a case of.
     static ErrorSubject subject(SpreadOf metric, const Device& device, const Runtime& runtime);
     /// Variances of its effects.
     ErrorParts parts(SpreadOf metric, const Device& device, const Runtime& runtime) const;
     /// Standard deviations from an estimate to either end of its 90 % interval.
-    double reach() const;
+    double reach() const { return reach_; }
 
     /// The rows that are held: of "evidence.json" beside the file.
-    const HeldRows& held() const;
+    const HeldRows& held() const { return held_; }
     /// `device` where the metric was measured of this very chip under this stack, `stack` where it was of
     /// others whose parameters the stack shares with it, else `none`.
     Evidence evidence(const Device& device, const Runtime& runtime, SpreadOf metric) const;
@@ -69,9 +66,11 @@ class UncertaintyTable {
     Spread spread(SpreadOf metric, const Device& device, const Runtime& runtime) const;
 
   private:
-    struct State;
-    explicit UncertaintyTable(std::unique_ptr<State> state);
-    std::unique_ptr<State> state_;
+    ErrorModel model_;
+    double reach_ = 0;
+    std::vector<std::array<std::string, 3>> bases_; ///< of model_.within, by evidence
+    std::vector<GivenRow> given_;
+    HeldRows held_;
 };
 
 /// exp(`deviations` times the square root of `variance`), of the logarithm of an estimate. Worked: 2.132

@@ -1,10 +1,6 @@
 #include "hardware/units.hpp"
 
-#include <array>
-
 namespace archsim {
-
-namespace {
 
 using D = PhysicalDimension;
 
@@ -84,37 +80,10 @@ constexpr Unit kUnits[] = {
     {"kg", D::mass, 1},
     {"g", D::mass, 1e-3}};
 
-constexpr std::array<std::string_view, 20> kDimensionNames = {"a plain number",
-                                                              "a time",
-                                                              "a frequency",
-                                                              "a size in bytes",
-                                                              "a bandwidth",
-                                                              "operations",
-                                                              "operations per second",
-                                                              "a power",
-                                                              "an energy",
-                                                              "an energy per byte",
-                                                              "an energy per operation",
-                                                              "a price",
-                                                              "a price per hour",
-                                                              "a process node",
-                                                              "clock cycles",
-                                                              "bytes per clock",
-                                                              "operations per clock",
-                                                              "bits",
-                                                              "a power per byte",
-                                                              "a mass"};
-
 /// "B/clk/SM" -> "B/clk": what the rate is counted for is documentation.
-std::string_view without_scope(std::string_view symbol) {
+static std::string_view without_scope(std::string_view symbol) {
     const auto clock = symbol.find("/clk/");
     return clock == std::string_view::npos ? symbol : symbol.substr(0, clock + 4);
-}
-
-} // namespace
-
-std::string_view name_of(PhysicalDimension dimension) {
-    return kDimensionNames[static_cast<std::size_t>(dimension)];
 }
 
 const Unit* find_unit(std::string_view symbol) {

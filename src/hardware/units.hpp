@@ -1,6 +1,8 @@
 #pragma once
 // Units of the database's quantities: symbol -> physical dimension and factor to the library's unit.
 
+#include "archsim/core/names.hpp"
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,7 +34,30 @@ enum class PhysicalDimension {
     mass,
 };
 
-std::string_view name_of(PhysicalDimension dimension);
+/// Names of its values, as messages say them.
+template <>
+struct NamesOf<PhysicalDimension> {
+    static constexpr std::array<std::string_view, 20> all = {"a plain number",
+                                                             "a time",
+                                                             "a frequency",
+                                                             "a size in bytes",
+                                                             "a bandwidth",
+                                                             "operations",
+                                                             "operations per second",
+                                                             "a power",
+                                                             "an energy",
+                                                             "an energy per byte",
+                                                             "an energy per operation",
+                                                             "a price",
+                                                             "a price per hour",
+                                                             "a process node",
+                                                             "clock cycles",
+                                                             "bytes per clock",
+                                                             "operations per clock",
+                                                             "bits",
+                                                             "a power per byte",
+                                                             "a mass"};
+};
 
 struct Unit {
     std::string_view symbol;

@@ -196,8 +196,8 @@ class Annotator {
             default:
                 payload += field.size();
             }
-        const bool nowhere = payload == 0 && std::find(facts.shape.shape.begin(), facts.shape.shape.end(),
-                                                       0) == facts.shape.shape.end();
+        const bool nowhere =
+            payload == 0 && std::ranges::find(facts.shape.shape, 0) == facts.shape.shape.end();
         facts.large = facts.large || nowhere || payload > kSmallPayload;
         return facts;
     }

@@ -67,7 +67,7 @@ bool lies_inside(const fs::path& outer, const fs::path& inner) {
 }
 
 bool stays_below(const fs::path& location) {
-    return !location.is_absolute() && std::find(location.begin(), location.end(), "..") == location.end() &&
+    return !location.is_absolute() && std::ranges::find(location, "..") == location.end() &&
            location.native().find('\0') == std::string::npos;
 }
 

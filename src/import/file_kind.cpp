@@ -107,19 +107,19 @@ std::optional<ForeignFile> archive(std::string_view text) {
     if (!text.starts_with("PK\x03\x04"))
         return std::nullopt;
     if (has(text, "data.pkl") || has(text, "archive_format") || has(text, "constants.pkl"))
-        return ForeignFile{"is a PyTorch file", std::string(kFromTorch)};
+        return ForeignFile{"is a PyTorch file", kFromTorch};
     if (has(text, "model.weights.h5"))
-        return ForeignFile{"is a Keras model", std::string(kFromTensorFlow)};
+        return ForeignFile{"is a Keras model", kFromTensorFlow};
     if (has(text, ".npy"))
         return ForeignFile{"is an archive of NumPy arrays", "give the model, not its weights"};
     if (has(text, "model.params"))
-        return ForeignFile{"is compiled for Qualcomm chips (DLC)", std::string(kCompiled)};
-    return ForeignFile{"is a ZIP archive", std::string(kUnpack)};
+        return ForeignFile{"is compiled for Qualcomm chips (DLC)", kCompiled};
+    return ForeignFile{"is a ZIP archive", kUnpack};
 }
 
 bool is_printable(std::string_view text) {
-    return std::all_of(text.begin(), text.end(),
-                       [](char c) { return c == '\n' || c == '\r' || c == '\t' || (c >= ' ' && c <= '~'); });
+    return std::ranges::all_of(
+        text, [](char c) { return c == '\n' || c == '\r' || c == '\t' || (c >= ' ' && c <= '~'); });
 }
 
 /// Markup, and JSON of files that lie beside a model.
@@ -162,35 +162,33 @@ std::optional<ForeignFile> text_file(std::string_view text) {
     for (const Words& words : kWords)
         if (head.starts_with(words.begin) && is_printable(head) && has(text, words.part) &&
             !has(text, "\"model_type\""))
-            return ForeignFile{std::string(words.is), std::string(words.hint)};
+            return ForeignFile{words.is, words.hint};
     if (!head.starts_with("{") || has(text, "\"model_type\"") || has(text, "\"architectures\"") ||
         has(text, "\"_class_name\"") || has(text, "\"peft_type\""))
         return std::nullopt;
-    const auto is = [](std::string_view what, std::string_view hint) {
-        return ForeignFile{std::string(what), std::string(hint)};
-    };
     if (has(text, "\"weight_map\""))
-        return is("is an index that says which file holds which weights", kConfigInstead);
+        return ForeignFile{"is an index that says which file holds which weights", kConfigInstead};
     if (has(text, "\"modelTopology\""))
-        return is("is a model of TensorFlow.js", kFromTensorFlow);
+        return ForeignFile{"is a model of TensorFlow.js", kFromTensorFlow};
     if (has(text, "\"Functional\"") || has(text, "\"Sequential\""))
-        return is("is the architecture of a Keras model", kFromTensorFlow);
+        return ForeignFile{"is the architecture of a Keras model", kFromTensorFlow};
     const bool sizes = has(text, "\"hidden_size\"") || has(text, "\"n_embd\"") || has(text, "\"d_model\"");
     if (!sizes && has(text, "\"n_layers\"") && has(text, "\"dim\""))
-        return is("states sizes in the words of its authors' own code (params.json)", kConfigInstead);
+        return ForeignFile{"states sizes in the words of its authors' own code (params.json)",
+                           kConfigInstead};
     if (has(text, "\"tokenizer_class\"") || has(text, "\"added_tokens\"") ||
         has(text, "\"added_tokens_decoder\"") || (!sizes && has(text, "\"bos_token\"")))
-        return is("describes a tokenizer, not a model", kConfigInstead);
+        return ForeignFile{"describes a tokenizer, not a model", kConfigInstead};
     if (has(text, "\"image_processor_type\"") || has(text, "\"feature_extractor_type\"") ||
         has(text, "\"processor_class\""))
-        return is("describes how inputs are prepared, not a model", kConfigInstead);
+        return ForeignFile{"describes how inputs are prepared, not a model", kConfigInstead};
     if (!sizes &&
         (has(text, "\"max_new_tokens\"") || has(text, "\"_from_model_config\"") ||
          has(text, "\"do_sample\"") || has(text, "\"temperature\"") || has(text, "\"eos_token_id\"")))
-        return is("says how text is generated (generation_config.json), not what the model is",
-                  kConfigInstead);
+        return ForeignFile{"says how text is generated (generation_config.json), not what the model is",
+                           kConfigInstead};
     if (!sizes && !has(text, "layer") && !has(text, "\"vocab_size\"") && !has(text, "\"dim\""))
-        return is("is JSON that states no sizes of a model", kConfigInstead);
+        return ForeignFile{"is JSON that states no sizes of a model", kConfigInstead};
     return std::nullopt;
 }
 
@@ -215,7 +213,7 @@ std::optional<ForeignFile> protocol_buffer(std::string_view text) {
     if (text[0] == kNumber1 && text[2] == kMessage2) {
         if (!delimited(text, 3).starts_with(kMessage1))
             return std::nullopt;
-        return text[1] == 1 ? ForeignFile{"is a SavedModel of TensorFlow", std::string(kFromTensorFlow)}
+        return text[1] == 1 ? ForeignFile{"is a SavedModel of TensorFlow", kFromTensorFlow}
                             : ForeignFile{"is a model of Core ML",
                                           "give the .onnx file, or what it was converted from"};
     }
@@ -225,9 +223,9 @@ std::optional<ForeignFile> protocol_buffer(std::string_view text) {
     constexpr char kNumber2 = 0x15; // of 32 bits, behind the text of a word
     if (const std::string_view word = delimited(first, 1);
         first.starts_with(kMessage1) && first.substr(2 + word.size()).starts_with(kNumber2))
-        return ForeignFile{"is the vocabulary of a tokenizer (SentencePiece)", std::string(kConfigInstead)};
+        return ForeignFile{"is the vocabulary of a tokenizer (SentencePiece)", kConfigInstead};
     if (first.starts_with(kMessage1))
-        return ForeignFile{"is a frozen graph of TensorFlow", std::string(kFromTensorFlow)};
+        return ForeignFile{"is a frozen graph of TensorFlow", kFromTensorFlow};
     if (first.starts_with(kNumber1))
         return ForeignFile{"is a model of PaddlePaddle",
                            "convert it with paddle2onnx and give the .onnx file"};
@@ -255,12 +253,12 @@ std::optional<ForeignFile> foreign_file(std::span<const std::uint8_t> begin) {
     const std::string_view text(reinterpret_cast<const char*>(begin.data()), begin.size());
     for (const Mark& mark : kMarks)
         if (text.size() > mark.at && text.substr(mark.at).starts_with(mark.bytes))
-            return ForeignFile{std::string(mark.is), std::string(mark.hint)};
+            return ForeignFile{mark.is, mark.hint};
     constexpr std::size_t kPrefix = 4; // Ultralytics' engines begin with the length of their metadata
     if (text.size() > kPrefix && text[kPrefix] == '{' && has(text, "Ultralytics"))
-        return ForeignFile{"is a TensorRT engine, compiled for one GPU", std::string(kCompiled)};
+        return ForeignFile{"is a TensorRT engine, compiled for one GPU", kCompiled};
     if (text.size() > 1 && text[0] == '\x80' && text[1] >= 2 && text[1] <= 5)
-        return ForeignFile{"is a pickled Python object, as PyTorch saves weights", std::string(kFromTorch)};
+        return ForeignFile{"is a pickled Python object, as PyTorch saves weights", kFromTorch};
     if (auto known = archive(text))
         return known;
     if (auto known = text_file(without_space(text)))
@@ -281,9 +279,9 @@ std::optional<ForeignFile> foreign_file(const std::filesystem::path& file) {
     for (const auto& [member, is, hint] :
          {std::tuple{"saved_model.pb", "is a SavedModel of TensorFlow", kFromTensorFlow},
           std::tuple{"Data/com.apple.CoreML", "is a model of Core ML",
-                     std::string_view("give the .onnx file, or what it was converted from")}})
+                     "give the .onnx file, or what it was converted from"sv}})
         if (std::filesystem::exists(file / member, ignored))
-            return ForeignFile{is, std::string(hint)};
+            return ForeignFile{is, hint};
     return foreign_file(first_bytes(file));
 }
 
@@ -298,9 +296,9 @@ void refuse_foreign_file(const std::filesystem::path& file) {
         (ending == ".safetensors" && foreign->is.starts_with("is a safetensors")))
         return;
     throw InputError(Finding{.kind = FindingKind::malformed_file,
-                             .message = std::move(foreign->is),
+                             .message = std::string(foreign->is),
                              .file = file.string(),
-                             .hint = std::move(foreign->hint)});
+                             .hint = std::string(foreign->hint)});
 }
 
 bool is_tflite(const std::filesystem::path& file) {

@@ -5,14 +5,14 @@
 #include <filesystem>
 #include <optional>
 #include <span>
-#include <string>
+#include <string_view>
 
 namespace archsim {
 
 /// A file of another format.
 struct ForeignFile {
-    std::string is;   ///< "is a TensorRT engine, compiled for one GPU"
-    std::string hint; ///< what to give instead
+    std::string_view is;   ///< "is a TensorRT engine, compiled for one GPU"
+    std::string_view hint; ///< what to give instead
 };
 
 /// Tells a file by its first bytes; nothing where they look like a model, or like nothing known.

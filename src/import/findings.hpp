@@ -16,7 +16,8 @@ class Findings {
     explicit Findings(std::string file) : file_(std::move(file)) {}
 
     void add(Finding finding);
-    void add(FindingKind kind, Severity severity, std::string where, std::string message, std::string hint);
+    void add(FindingKind kind, Severity severity, std::string where, std::string message,
+             std::string hint = "export the model again");
 
     /// What was found; the last entry says how many more there were.
     std::vector<Finding> take();

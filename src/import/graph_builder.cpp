@@ -118,7 +118,7 @@ void GraphBuilder::read_outputs(const GraphMessage& proto, Scope& scope) {
         const auto id = scope.find(output.name);
         if (!id || *id == kNoTensor) {
             findings_.add(FindingKind::malformed_file, Severity::error, std::string(output.name),
-                          "no node produces this output of the graph", "export the model again");
+                          "no node produces this output of the graph");
             continue;
         }
         Tensor& tensor = graph.tensors[*id];
@@ -150,9 +150,9 @@ std::vector<TensorId> GraphBuilder::declare_outputs(const Nodes& nodes, Frame& f
             }
         }
     for (const auto& [name, id] : promised)
-        findings_.add(
-            FindingKind::malformed_node, Severity::error, frame.call ? frame.call->name : std::string(),
-            fmt::format("no node of the function produces its output '{}'", name), "export the model again");
+        findings_.add(FindingKind::malformed_node, Severity::error,
+                      frame.call ? frame.call->name : std::string(),
+                      fmt::format("no node of the function produces its output '{}'", name));
     return outputs;
 }
 
@@ -232,50 +232,33 @@ int GraphBuilder::opset_of(std::string_view domain, const Frame& frame) {
 bool GraphBuilder::fold_constant(const Node& node, Frame& frame) {
     if (node.outputs.size() != 1 || node.outputs.front() == kNoTensor || node.attributes.size() != 1)
         return false;
-    const auto literal = [](DataType type, std::size_t elements, bool scalar) {
-        auto constant = std::make_shared<Constant>();
-        constant->type = type;
-        if (!scalar)
-            constant->shape = {static_cast<std::int64_t>(elements)};
-        return constant;
-    };
     std::shared_ptr<const Constant> constant;
     const AttributeValue& value = node.attributes.front().second;
-    if (const auto* tensor = std::get_if<std::shared_ptr<const Constant>>(&value)) {
+    if (const auto* tensor = std::get_if<std::shared_ptr<const Constant>>(&value))
         constant = *tensor;
-    } else if (const auto* integer = std::get_if<std::int64_t>(&value)) {
-        auto made = literal(DataType::int64, 1, true);
-        made->ints = {*integer};
-        constant = made;
-    } else if (const auto* integers = std::get_if<std::vector<std::int64_t>>(&value)) {
-        auto made = literal(DataType::int64, integers->size(), false);
-        made->ints = *integers;
-        constant = made;
-    } else if (const auto* real = std::get_if<double>(&value)) {
-        auto made = literal(DataType::float32, 1, true);
-        made->reals = {*real};
-        constant = made;
-    } else if (const auto* reals = std::get_if<std::vector<double>>(&value)) {
-        auto made = literal(DataType::float32, reals->size(), false);
-        made->reals = *reals;
-        constant = made;
-    } else if (const auto* text = std::get_if<std::string>(&value)) {
-        auto made = literal(DataType::string, 1, true);
-        made->strings = {*text};
-        constant = made;
-    } else if (const auto* texts = std::get_if<std::vector<std::string>>(&value)) {
-        auto made = literal(DataType::string, texts->size(), false);
-        made->strings = *texts;
-        constant = made;
-    }
+    const auto take = [&](DataType type, auto values) { // one of them, or a list
+        using List = std::decay_t<decltype(std::declval<Constant&>().*values)>;
+        const auto* one = std::get_if<typename List::value_type>(&value);
+        const auto* many = std::get_if<List>(&value);
+        if (one == nullptr && many == nullptr)
+            return;
+        auto made = std::make_shared<Constant>();
+        made->type = type;
+        (*made).*values = one != nullptr ? List{*one} : *many;
+        if (many != nullptr)
+            made->shape = {static_cast<std::int64_t>(many->size())};
+        constant = std::move(made);
+    };
+    take(DataType::int64, &Constant::ints);
+    take(DataType::float32, &Constant::reals);
+    take(DataType::string, &Constant::strings);
     if (!constant)
         return false;
     Tensor& tensor = frame.scope.draft().graph.tensors[node.outputs.front()];
     take_constant(tensor, constant);
     // Numbers and index lists written into the code of a model; nothing that training adjusts.
     const bool vector =
-        std::count_if(constant->shape.begin(), constant->shape.end(), [](auto d) { return d > 1; }) <= 1 &&
-        holds_value(*constant);
+        std::ranges::count_if(constant->shape, [](auto d) { return d > 1; }) <= 1 && holds_value(*constant);
     tensor.buffer = vector || !is_floating(constant->type);
     return true;
 }
@@ -287,7 +270,7 @@ void GraphBuilder::tell_replaceable(const Graph& graph) {
             for (const TensorId id : node.inputs)
                 if (id != kNoTensor)
                     weight[id] = graph.tensors[id].replaceable;
-    const auto count = std::count(weight.begin(), weight.end(), true);
+    const auto count = std::ranges::count(weight, true);
     if (count > 0)
         findings_.add(
             FindingKind::inconsistent, Severity::note, graph.name,
@@ -304,8 +287,8 @@ void GraphBuilder::mark_buffers(Graph& graph) {
                                                              "num_batches_tracked"};
     for (Tensor& tensor : graph.tensors)
         if (tensor.role == TensorRole::initializer)
-            tensor.buffer |= std::any_of(kStatistics.begin(), kStatistics.end(),
-                                         [&](std::string_view name) { return tensor.name.ends_with(name); });
+            tensor.buffer |= std::ranges::any_of(
+                kStatistics, [&](std::string_view name) { return tensor.name.ends_with(name); });
     for (const Node& node : graph.nodes) {
         // Resize(X, roi, scales): where to sample, not what training adjusts.
         if (node.op_type == "Resize" || node.op_type == "Upsample")
@@ -350,7 +333,7 @@ void GraphBuilder::finish(GraphDraft& draft) {
                     .domain = node.domain});
         order.nodes.insert(order.nodes.end(), order.cyclic.begin(), order.cyclic.end());
     }
-    if (!std::is_sorted(order.nodes.begin(), order.nodes.end())) {
+    if (!std::ranges::is_sorted(order.nodes)) {
         std::vector<Node> sorted;
         sorted.reserve(graph.nodes.size());
         for (const std::size_t index : order.nodes)
@@ -372,8 +355,8 @@ void GraphBuilder::number_tensors(Graph& graph) {
             number[id] = slots[used++];
     };
     for (const Node& node : graph.nodes) {
-        std::for_each(node.inputs.begin(), node.inputs.end(), meet);
-        std::for_each(node.outputs.begin(), node.outputs.end(), meet);
+        std::ranges::for_each(node.inputs, meet);
+        std::ranges::for_each(node.outputs, meet);
     }
     bool moved = false;
     for (TensorId id = 0; id < graph.tensors.size(); ++id) {
@@ -389,13 +372,13 @@ void GraphBuilder::number_tensors(Graph& graph) {
     graph.tensors = std::move(tensors);
     const auto renumber = [&](TensorId& id) { id = id == kNoTensor ? id : number[id]; };
     for (Node& node : graph.nodes) {
-        std::for_each(node.inputs.begin(), node.inputs.end(), renumber);
-        std::for_each(node.outputs.begin(), node.outputs.end(), renumber);
+        std::ranges::for_each(node.inputs, renumber);
+        std::ranges::for_each(node.outputs, renumber);
     }
-    std::for_each(graph.outputs.begin(), graph.outputs.end(), renumber);
+    std::ranges::for_each(graph.outputs, renumber);
     for (auto& [local, name] : graph.captured)
         renumber(local);
-    std::sort(graph.captured.begin(), graph.captured.end());
+    std::ranges::sort(graph.captured);
 }
 
 } // namespace archsim::import

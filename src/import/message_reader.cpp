@@ -57,194 +57,114 @@ static bool is_small(const TensorMessage& tensor, std::uint64_t bytes) {
     return elements <= kept_elements(type) && bytes <= allowed;
 }
 
+template <class To>
+void MessageReader::take(const FieldReader& field, int depth, To& to) {
+    if constexpr (std::is_invocable_v<To&, const FieldReader&>)
+        to(field);
+    else
+        read(field.content(), depth + 1, to);
+}
+
+template <class Item>
+void MessageReader::take(const FieldReader& field, int depth, ArenaList<Item>& list) {
+    Item item{};
+    take(field, depth, item);
+    list.push_back(arena_, item);
+}
+
+template <class Message>
+void MessageReader::take(const FieldReader& field, int depth, const Message*& to) {
+    Message& made = arena_.make<Message>();
+    take(field, depth, made);
+    to = &made;
+}
+
+template <class... To>
+void MessageReader::each_field(Range message, int depth, Others others, On<To>... cases) {
+    const auto taken = [&](const FieldReader& field, const auto& one) {
+        if (field.key() == one.key)
+            take(field, depth, one.to);
+        return field.key() == one.key;
+    };
+    for (FieldReader field(source_, message); field.next();)
+        if (!(taken(field, cases) || ...) && others == Others::dropped)
+            dropped_ += field.size();
+}
+
 ModelMessage MessageReader::read() {
     ModelMessage model;
-    read_model({0, source_.size()}, model);
+    read({0, source_.size()}, 0, model);
     return model;
 }
 
 // Numbers of fields are those of onnx.proto (IR version 13). A message field that comes twice is read into
 // the same message, as protobuf does, where what it holds are lists.
 
-void MessageReader::read_model(Range message, ModelMessage& model) {
-    for (FieldReader field(source_, message); field.next();)
-        switch (field.key()) {
-        case varint(1):
-            model.ir_version = static_cast<std::int64_t>(field.value());
-            break;
-        case delimited(7):
-            if (!model.graph)
-                model.graph.emplace();
-            read_graph(field.content(), *model.graph, 1);
-            break;
-        case delimited(8):
-            model.opset_import.push_back(arena_, read_opset(field.content()));
-            break;
-        case delimited(25):
-            model.functions.push_back(arena_, read_function(field.content(), 1));
-            break;
-        default:
-            break;
-        }
+void MessageReader::read(Range message, int depth, ModelMessage& model) {
+    const auto graph = [&](const FieldReader& field) {
+        if (!model.graph)
+            model.graph.emplace();
+        read(field.content(), depth + 1, *model.graph);
+    };
+    each_field(message, depth, Others::counted, On{varint(1), model.ir_version}, On{delimited(7), graph},
+               On{delimited(8), model.opset_import}, On{delimited(25), model.functions});
 }
 
-void MessageReader::read_graph(Range message, GraphMessage& graph, int depth) {
+void MessageReader::read(Range message, int depth, GraphMessage& graph) {
     check_depth(depth);
-    for (FieldReader field(source_, message); field.next();)
-        switch (field.key()) {
-        case delimited(1):
-            graph.node.push_back(arena_, read_node(field.content(), depth + 1));
-            break;
-        case delimited(2):
-            graph.name = text(field);
-            break;
-        case delimited(5):
-            graph.initializer.push_back(arena_, read_tensor(field.content()));
-            break;
-        case delimited(11):
-            graph.input.push_back(arena_, read_value_info(field.content()));
-            break;
-        case delimited(12):
-            graph.output.push_back(arena_, read_value_info(field.content()));
-            break;
-        case delimited(13):
-            graph.value_info.push_back(arena_, read_value_info(field.content()));
-            break;
-        case delimited(15):
-            graph.sparse_initializer.push_back(arena_, read_sparse_tensor(field.content()));
-            break;
-        default:
-            dropped_ += field.size();
-        }
+    each_field(message, depth, Others::dropped, On{delimited(1), graph.node}, On{delimited(2), graph.name},
+               On{delimited(5), graph.initializer}, On{delimited(11), graph.input},
+               On{delimited(12), graph.output}, On{delimited(13), graph.value_info},
+               On{delimited(15), graph.sparse_initializer});
 }
 
-FunctionMessage MessageReader::read_function(Range message, int depth) {
-    FunctionMessage function;
-    for (FieldReader field(source_, message); field.next();)
-        switch (field.key()) {
-        case delimited(1):
-            function.name = text(field);
-            break;
-        case delimited(4):
-            function.input.push_back(arena_, text(field));
-            break;
-        case delimited(5):
-            function.output.push_back(arena_, text(field));
-            break;
-        case delimited(7):
-            function.node.push_back(arena_, read_node(field.content(), depth + 1));
-            break;
-        case delimited(9):
-            function.opset_import.push_back(arena_, read_opset(field.content()));
-            break;
-        case delimited(10):
-            function.domain = text(field);
-            break;
-        case delimited(11):
-            function.attribute_proto.push_back(arena_, read_attribute(field.content(), depth + 1));
-            break;
-        case delimited(13):
-            function.overload = text(field);
-            break;
-        default:
-            break;
-        }
-    return function;
+void MessageReader::read(Range message, int depth, FunctionMessage& function) {
+    each_field(message, depth, Others::counted, On{delimited(1), function.name},
+               On{delimited(4), function.input}, On{delimited(5), function.output},
+               On{delimited(7), function.node}, On{delimited(9), function.opset_import},
+               On{delimited(10), function.domain}, On{delimited(11), function.attribute_proto},
+               On{delimited(13), function.overload});
 }
 
-NodeMessage MessageReader::read_node(Range message, int depth) {
-    NodeMessage node;
+void MessageReader::read(Range message, int depth, NodeMessage& node) {
     check_depth(depth);
     const std::uint64_t dropped_before = dropped_;
-    for (FieldReader field(source_, message); field.next();)
-        switch (field.key()) {
-        case delimited(1):
-            node.input.push_back(arena_, text(field));
-            break;
-        case delimited(2):
-            node.output.push_back(arena_, text(field));
-            break;
-        case delimited(3):
-            node.name = text(field);
-            break;
-        case delimited(4):
-            node.op_type = text(field);
-            break;
-        case delimited(5):
-            node.attribute.push_back(arena_, read_attribute(field.content(), depth + 1));
-            break;
-        case delimited(7):
-            node.domain = text(field);
-            break;
-        case delimited(8):
-            node.overload = text(field);
-            break;
-        default:
-            dropped_ += field.size();
-        }
+    each_field(message, depth, Others::dropped, On{delimited(1), node.input}, On{delimited(2), node.output},
+               On{delimited(3), node.name}, On{delimited(4), node.op_type}, On{delimited(5), node.attribute},
+               On{delimited(7), node.domain}, On{delimited(8), node.overload});
     node.size = message.size() - (dropped_ - dropped_before);
-    return node;
 }
 
-AttributeMessage MessageReader::read_attribute(Range message, int depth) {
-    AttributeMessage attribute;
+void MessageReader::read(Range message, int depth, AttributeMessage& attribute) {
     check_depth(depth);
     GraphMessage* graph = nullptr;
-    for (FieldReader field(source_, message); field.next();)
-        switch (field.key()) {
-        case delimited(1):
-            attribute.name = text(field);
-            break;
-        case fixed32(2):
-            attribute.f = FieldReader(source_, field.content()).next_real<float>();
-            break;
-        case varint(3):
-            attribute.i = static_cast<std::int64_t>(field.value());
-            break;
-        case delimited(4):
-            if (field.size() <= kSmallString)
-                attribute.s = text(field);
-            else
-                dropped_ += field.size();
-            break;
-        case delimited(5):
-            attribute.t = &(arena_.make<TensorMessage>() = read_tensor(field.content()));
-            break;
-        case delimited(6):
-            if (graph == nullptr)
-                attribute.g = graph = &arena_.make<GraphMessage>();
-            read_graph(field.content(), *graph, depth + 1);
-            break;
-        case fixed32(7):
-        case delimited(7):
-            append_reals<float>(field, attribute.floats);
-            break;
-        case varint(8):
-        case delimited(8):
-            append_integers(field, attribute.ints);
-            break;
-        case delimited(9):
-            attribute.strings.push_back(arena_, text(field));
-            break;
-        case varint(20):
-            if (field.value() <= static_cast<std::uint64_t>(AttributeType::types))
-                attribute.type = static_cast<AttributeType>(field.value());
-            break;
-        case delimited(21):
-            attribute.ref_attr_name = text(field);
-            break;
-        case delimited(22):
-            attribute.sparse_tensor =
-                &(arena_.make<SparseTensorMessage>() = read_sparse_tensor(field.content()));
-            break;
-        default:
+    const auto body = [&](const FieldReader& field) {
+        if (graph == nullptr)
+            attribute.g = graph = &arena_.make<GraphMessage>();
+        read(field.content(), depth + 1, *graph);
+    };
+    const auto string = [&](const FieldReader& field) {
+        if (field.size() <= kSmallString)
+            attribute.s = text(field);
+        else
             dropped_ += field.size();
-        }
-    return attribute;
+    };
+    const auto type = [&](const FieldReader& field) {
+        if (field.value() <= static_cast<std::uint64_t>(AttributeType::types))
+            attribute.type = static_cast<AttributeType>(field.value());
+    };
+    const auto real = [&](const FieldReader& field) {
+        attribute.f = FieldReader(source_, field.content()).next_real<float>();
+    };
+    each_field(message, depth, Others::dropped, On{delimited(1), attribute.name}, On{fixed32(2), real},
+               On{varint(3), attribute.i}, On{delimited(4), string}, On{delimited(5), attribute.t},
+               On{delimited(6), body}, On{fixed32(7), attribute.floats}, On{delimited(7), attribute.floats},
+               On{varint(8), attribute.ints}, On{delimited(8), attribute.ints},
+               On{delimited(9), attribute.strings}, On{varint(20), type},
+               On{delimited(21), attribute.ref_attr_name}, On{delimited(22), attribute.sparse_tensor});
 }
 
-TensorMessage MessageReader::read_tensor(Range message) {
-    TensorMessage tensor;
+void MessageReader::read(Range message, int depth, TensorMessage& tensor) {
     std::uint64_t payload = 0;
     for (FieldReader field(source_, message); field.next();)
         switch (field.key()) {
@@ -273,7 +193,7 @@ TensorMessage MessageReader::read_tensor(Range message) {
             tensor.name = text(field);
             break;
         case delimited(13):
-            tensor.external_data.push_back(arena_, read_external_entry(field.content()));
+            take(field, depth, tensor.external_data);
             break;
         case varint(14):
             if (field.value() <= 1) // DEFAULT, EXTERNAL
@@ -286,7 +206,6 @@ TensorMessage MessageReader::read_tensor(Range message) {
         read_payload(message, tensor);
     else
         dropped_ += payload;
-    return tensor;
 }
 
 void MessageReader::read_payload(Range message, TensorMessage& tensor) {
@@ -312,51 +231,21 @@ void MessageReader::read_payload(Range message, TensorMessage& tensor) {
     }
 }
 
-SparseTensorMessage MessageReader::read_sparse_tensor(Range message) {
-    SparseTensorMessage tensor;
-    for (FieldReader field(source_, message); field.next();)
-        switch (field.key()) {
-        case delimited(1):
-            tensor.values = read_tensor(field.content());
-            break;
-        case varint(3):
-        case delimited(3):
-            append_integers(field, tensor.dims);
-            break;
-        default:
-            dropped_ += field.size();
-        }
-    return tensor;
+void MessageReader::read(Range message, int depth, SparseTensorMessage& tensor) {
+    each_field(message, depth, Others::dropped, On{delimited(1), tensor.values}, On{varint(3), tensor.dims},
+               On{delimited(3), tensor.dims});
 }
 
-ValueInfoMessage MessageReader::read_value_info(Range message) {
-    ValueInfoMessage value;
-    for (FieldReader field(source_, message); field.next();)
-        if (field.key() == delimited(1))
-            value.name = text(field);
-        else if (field.key() == delimited(2))
-            value.type = text(field);
-    return value;
+void MessageReader::read(Range message, int depth, ValueInfoMessage& value) {
+    each_field(message, depth, Others::counted, On{delimited(1), value.name}, On{delimited(2), value.type});
 }
 
-Opset MessageReader::read_opset(Range message) {
-    Opset opset;
-    for (FieldReader field(source_, message); field.next();)
-        if (field.key() == delimited(1))
-            opset.domain = text(field);
-        else if (field.key() == varint(2))
-            opset.version = static_cast<std::int64_t>(field.value());
-    return opset;
+void MessageReader::read(Range message, int depth, Opset& opset) {
+    each_field(message, depth, Others::counted, On{delimited(1), opset.domain}, On{varint(2), opset.version});
 }
 
-ExternalEntry MessageReader::read_external_entry(Range message) {
-    ExternalEntry entry;
-    for (FieldReader field(source_, message); field.next();)
-        if (field.key() == delimited(1))
-            entry.key = text(field);
-        else if (field.key() == delimited(2))
-            entry.value = text(field);
-    return entry;
+void MessageReader::read(Range message, int depth, ExternalEntry& entry) {
+    each_field(message, depth, Others::counted, On{delimited(1), entry.key}, On{delimited(2), entry.value});
 }
 
 std::string_view MessageReader::text(const FieldReader& field) {

@@ -18,17 +18,46 @@ class MessageReader {
     ModelMessage read();
 
   private:
-    void read_model(Range message, ModelMessage& model);
-    void read_graph(Range message, GraphMessage& graph, int depth);
-    FunctionMessage read_function(Range message, int depth);
-    NodeMessage read_node(Range message, int depth);
-    AttributeMessage read_attribute(Range message, int depth);
-    TensorMessage read_tensor(Range message);
+    /// Fields of a key, and the member that they are read into; or what is called with them.
+    template <class To>
+    struct On {
+        On(std::uint32_t k, To& t) : key(k), to(t) {}
+        std::uint32_t key;
+        To& to;
+    };
+    /// Whether fields that no case is for count as dropped.
+    enum class Others : bool { counted, dropped };
+    template <class... To>
+    void each_field(Range message, int depth, Others others, On<To>... cases);
+
+    void take(const FieldReader& field, int, std::string_view& to) { to = text(field); }
+    void take(const FieldReader& field, int, std::int64_t& to) {
+        to = static_cast<std::int64_t>(field.value());
+    }
+    void take(const FieldReader& field, int depth, std::optional<std::int64_t>& to) {
+        take(field, depth, to.emplace());
+    }
+    void take(const FieldReader& field, int, ArenaList<std::int64_t>& to) { append_integers(field, to); }
+    void take(const FieldReader& field, int, ArenaList<float>& to) { append_reals<float>(field, to); }
+    /// A message, an item of a list, a message in memory of its own.
+    template <class To>
+    void take(const FieldReader& field, int depth, To& to);
+    template <class Item>
+    void take(const FieldReader& field, int depth, ArenaList<Item>& list);
+    template <class Message>
+    void take(const FieldReader& field, int depth, const Message*& to);
+
+    void read(Range message, int depth, ModelMessage& model);
+    void read(Range message, int depth, GraphMessage& graph);
+    void read(Range message, int depth, FunctionMessage& function);
+    void read(Range message, int depth, NodeMessage& node);
+    void read(Range message, int depth, AttributeMessage& attribute);
+    void read(Range message, int depth, TensorMessage& tensor);
+    void read(Range message, int depth, SparseTensorMessage& tensor);
+    void read(Range message, int depth, ValueInfoMessage& value);
+    void read(Range message, int depth, Opset& opset);
+    void read(Range message, int depth, ExternalEntry& entry);
     void read_payload(Range message, TensorMessage& tensor);
-    SparseTensorMessage read_sparse_tensor(Range message);
-    ValueInfoMessage read_value_info(Range message);
-    Opset read_opset(Range message);
-    ExternalEntry read_external_entry(Range message);
 
     /// Of the field's content; it stays valid.
     std::string_view text(const FieldReader& field);

@@ -88,8 +88,7 @@ std::optional<AttributeValue> GraphBuilder::referred_attribute(const AttributeMe
     if (frame.call == nullptr) {
         findings_.add(FindingKind::malformed_node, Severity::error, node.name,
                       fmt::format("its attribute '{}' refers to an attribute of a function, and is in none",
-                                  proto.name),
-                      "export the model again");
+                                  proto.name));
         return std::nullopt;
     }
     if (const AttributeValue* given = frame.call->attribute(proto.ref_attr_name))
@@ -104,8 +103,7 @@ std::shared_ptr<const Graph> GraphBuilder::read_subgraph(const GraphMessage& pro
                                                          Frame& frame) {
     if (frame.depth >= kMaxNesting) {
         findings_.add(FindingKind::too_large, Severity::error, node.name,
-                      fmt::format("subgraphs and functions are nested more than {} deep", kMaxNesting),
-                      "export the model again");
+                      fmt::format("subgraphs and functions are nested more than {} deep", kMaxNesting));
         return nullptr;
     }
     GraphDraft draft;
@@ -132,7 +130,7 @@ bool GraphBuilder::may_inline(const Node& call, const Function& function, const 
                               .domain = call.domain});
         return false;
     };
-    if (std::find(active_.begin(), active_.end(), &function) != active_.end())
+    if (std::ranges::find(active_, &function) != active_.end())
         return refuse(FindingKind::malformed_file, "the function calls itself");
     if (frame.depth >= kMaxNesting)
         return refuse(FindingKind::too_large,

@@ -177,14 +177,12 @@ std::optional<Shape> TensorReader::read_shape(const ArenaList<std::int64_t>& dim
     for (const std::int64_t dim : dims) {
         if (dim < 0) {
             findings_.add(FindingKind::malformed_file, Severity::error, where,
-                          fmt::format("a constant has the negative dimension {}", dim),
-                          "export the model again");
+                          fmt::format("a constant has the negative dimension {}", dim));
             return std::nullopt;
         }
         if (dim > kMaxElements || (dim > 0 && elements > kMaxElements / dim)) {
             findings_.add(FindingKind::too_large, Severity::error, where,
-                          fmt::format("a constant of {} elements cannot be real", fmt::join(dims, " x ")),
-                          "export the model again");
+                          fmt::format("a constant of {} elements cannot be real", fmt::join(dims, " x ")));
             return std::nullopt;
         }
         elements *= dim;
@@ -201,8 +199,7 @@ std::shared_ptr<const Constant> TensorReader::read(const TensorMessage& tensor, 
     constant->shape = std::move(*shape);
     if (constant->type == DataType::undefined) {
         findings_.add(FindingKind::malformed_file, Severity::error, where,
-                      fmt::format("a constant has the unknown element type {}", tensor.data_type),
-                      "export the model again");
+                      fmt::format("a constant has the unknown element type {}", tensor.data_type));
         return constant;
     }
     const std::size_t elements = elements_of(constant->shape);
@@ -234,8 +231,7 @@ std::shared_ptr<const Constant> TensorReader::read(const TensorMessage& tensor, 
         constant->reals.clear();
         constant->strings.clear();
         findings_.add(FindingKind::inconsistent, Severity::warning, where,
-                      fmt::format("the values of a constant do not fill its shape of {} elements", elements),
-                      "export the model again");
+                      fmt::format("the values of a constant do not fill its shape of {} elements", elements));
     }
     return constant;
 }

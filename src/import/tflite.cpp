@@ -78,7 +78,7 @@ std::vector<TfliteSignature> callable_graphs(const TfliteModel& model) {
     add("", 0);
     for (const TfliteSignature& signature : model.signatures)
         add(signature.name, signature.graph);
-    std::stable_partition(out.begin(), out.end(), infers);
+    std::ranges::stable_partition(out, infers);
     // Files without signatures: graphs that no operator runs.
     if (model.signatures.empty()) {
         std::vector<bool> run(model.graphs.size(), false);
@@ -143,7 +143,7 @@ std::string node_prefix(const TfliteGraph& graph, const TfliteOperator& op, std:
 
 AxisOrder TfliteCall::order() const {
     const auto& inputs = op_.inputs;
-    if (std::none_of(inputs.begin(), inputs.end(), [&](auto i) { return graph_.is_channels_first(i); }))
+    if (std::ranges::none_of(inputs, [&](auto i) { return graph_.is_channels_first(i); }))
         return AxisOrder::file;
     // What is broadcast against an image must be one too, or a constant that can be declared like one.
     const auto fits = [&](std::int64_t i) {
@@ -152,7 +152,7 @@ AxisOrder TfliteCall::order() const {
         const TfliteTensor& t = graph_.tensor(i);
         return t.shape.size() == kAxesOfImages || (t.constant() && t.shape.size() < kAxesOfImages);
     };
-    return std::all_of(inputs.begin(), inputs.end(), fits) ? AxisOrder::channels_first : AxisOrder::file;
+    return std::ranges::all_of(inputs, fits) ? AxisOrder::channels_first : AxisOrder::file;
 }
 
 std::int64_t TfliteCall::axis(std::int64_t axis, std::size_t rank, AxisOrder order) const {

@@ -86,7 +86,7 @@ void add_reduction(const TfliteCall& c, std::string_view op) {
     Ints axes = c.known(1);
     for (std::int64_t& axis : axes)
         axis = c.axis(axis, rank, AxisOrder::file);
-    const auto goes = [&](std::int64_t axis) { return std::count(axes.begin(), axes.end(), axis) > 0; };
+    const auto goes = [&](std::int64_t axis) { return std::ranges::count(axes, axis) > 0; };
     if (order == AxisOrder::channels_first && !keep && !goes(3) && !(goes(1) && goes(2)))
         order = AxisOrder::file;
     for (std::int64_t& axis : axes)

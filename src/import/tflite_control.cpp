@@ -44,7 +44,7 @@ Trips trips_of(const TfliteCall& c, std::int64_t condition, std::int64_t body) {
         state.push_back(g.computed(i).value_or(Ints{}));
         from_zero.push_back(state.back());
         const bool counter = (t.type == DataType::int32 || t.type == DataType::int64) &&
-                             std::all_of(t.shape.begin(), t.shape.end(), [](auto n) { return n == 1; });
+                             std::ranges::all_of(t.shape, [](auto n) { return n == 1; });
         if (counter && state.back().empty())
             from_zero.back() = {0};
     }
@@ -65,7 +65,7 @@ std::optional<Limit> limit_of(const TfliteCall& c, std::int64_t condition, std::
     TfliteGraph& g = c.graph();
     const TfliteSubgraph &test = g.bodies().subgraph(condition), &run = g.bodies().subgraph(body);
     const auto carried = [](const TfliteSubgraph& graph, std::int64_t tensor) -> std::optional<std::size_t> {
-        const auto at = std::find(graph.inputs.begin(), graph.inputs.end(), tensor);
+        const auto at = std::ranges::find(graph.inputs, tensor);
         return at == graph.inputs.end() ? std::nullopt
                                         : std::optional(static_cast<std::size_t>(at - graph.inputs.begin()));
     };

@@ -107,7 +107,7 @@ TensorId TfliteGraph::dequantized(std::int64_t index, TensorId stored) {
 TensorId TfliteGraph::reordered(std::int64_t index, TensorId from, AxisOrder to) {
     const TfliteTensor& t = tensor(index);
     const bool first = to == AxisOrder::channels_first;
-    const auto open = std::count_if(t.signature.begin(), t.signature.end(), [](auto n) { return n < 0; });
+    const auto open = std::ranges::count_if(t.signature, [](auto n) { return n < 0; });
     if (open > (!t.signature.empty() && t.signature.front() < 0 ? 1 : 0)) // sizes that only a run knows
         return emit("Transpose", {from},
                     {{"perm", first ? std::vector<std::int64_t>{0, 3, 1, 2}

@@ -7,12 +7,10 @@
 
 namespace archsim::import {
 
-namespace {
-
 using Ints = std::vector<std::int64_t>;
 constexpr std::int64_t kUnknown = std::numeric_limits<std::int64_t>::min();
 
-std::optional<std::int64_t> binary(std::int32_t code, std::int64_t a, std::int64_t b) {
+static std::optional<std::int64_t> binary(std::int32_t code, std::int64_t a, std::int64_t b) {
     // Wraps as the file's integers do, and never overflows here.
     const auto wrap = [](std::uint64_t v) { return static_cast<std::int64_t>(v); };
     const auto ua = static_cast<std::uint64_t>(a), ub = static_cast<std::uint64_t>(b);
@@ -48,8 +46,6 @@ std::optional<std::int64_t> binary(std::int32_t code, std::int64_t a, std::int64
     }
 }
 
-} // namespace
-
 Ints counting_integers(const TfliteTensor& t, const FlatBuffer& buffer) {
     constexpr std::uint64_t kMostBytes = 64;
     return t.data_bytes <= kMostBytes ? small_integers(t, buffer).value_or(Ints{}) : Ints{};
@@ -81,7 +77,7 @@ Ints TfliteIntegers::partly(std::int64_t index) {
 
 Ints TfliteIntegers::of(std::int64_t index) {
     Ints known = partly(index);
-    return std::find(known.begin(), known.end(), kUnknown) == known.end() ? known : Ints{};
+    return std::ranges::find(known, kUnknown) == known.end() ? known : Ints{};
 }
 
 bool TfliteIntegers::is_integer(std::int64_t index) const {

@@ -52,7 +52,7 @@ TfliteTensor read_tflite_tensor(const FlatTable& table, const std::vector<Tflite
         throw FlatError("a tensor has more axes than any has");
     if (t.signature.size() != t.shape.size())
         t.signature.clear();
-    if (std::any_of(t.shape.begin(), t.shape.end(), [](std::int64_t n) { return n < 0; }))
+    if (std::ranges::any_of(t.shape, [](std::int64_t n) { return n < 0; }))
         throw FlatError("a tensor has a negative size");
     const auto buffer = table.number<std::uint32_t>(2, 0);
     if (buffer >= buffers.size() && !(buffer == 0 && buffers.empty()))
@@ -149,7 +149,7 @@ TfliteSubgraph read_subgraph(const FlatTable& table, const std::vector<TfliteByt
 } // namespace
 
 bool TfliteTensor::empty() const {
-    return std::find(shape.begin(), shape.end(), 0) != shape.end();
+    return std::ranges::find(shape, 0) != shape.end();
 }
 
 bool TfliteTensor::quantized() const {

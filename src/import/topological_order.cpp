@@ -22,7 +22,7 @@ class DepthFirst {
             if (node < graph.nodes.size())
                 bodies_[node].push_back(tensor);
         for (auto& [node, reads] : bodies_) // whose nodes are in any order, too
-            std::sort(reads.begin(), reads.end(), [&](TensorId a, TensorId b) { return name(a) < name(b); });
+            std::ranges::sort(reads, [&](TensorId a, TensorId b) { return name(a) < name(b); });
     }
 
     NodeOrder run() {
@@ -101,7 +101,7 @@ class DepthFirst {
                 left.emplace_back(
                     made.empty() || made.front() == kNoTensor ? std::string() : name(made.front()), node);
             }
-        std::sort(left.begin(), left.end());
+        std::ranges::sort(left);
         for (const bool read : {false, true}) // those in a cycle are read by others of it
             for (const auto& [made, node] : left)
                 if (is_read[node] == read)

@@ -56,20 +56,18 @@ std::vector<Dimension> read_shape(protozero::pbf_reader message, const std::stri
         read_dimension(message.get_message(), value, dimension.symbol);
         // Some exporters write numbers as names.
         if (value == kUnknownDimension && !dimension.symbol.empty() &&
-            std::all_of(dimension.symbol.begin(), dimension.symbol.end(),
-                        [](char c) { return c >= '0' && c <= '9'; })) {
+            std::ranges::all_of(dimension.symbol, [](char c) { return c >= '0' && c <= '9'; })) {
             value = plain_number<std::int64_t>(dimension.symbol).value_or(kMaxElements + 1); // reported below
             dimension.symbol.clear();
         }
         if (value != kUnknownDimension) {
             if (value < 0) {
                 findings.add(FindingKind::malformed_file, Severity::error, name,
-                             fmt::format("it is declared with the negative dimension {}", value),
-                             "export the model again");
+                             fmt::format("it is declared with the negative dimension {}", value));
             } else if (value > kMaxElements || (value > 0 && elements > kMaxElements / value)) {
-                findings.add(FindingKind::too_large, Severity::error, name,
-                             fmt::format("it is declared with the dimension {}, which cannot be real", value),
-                             "export the model again");
+                findings.add(
+                    FindingKind::too_large, Severity::error, name,
+                    fmt::format("it is declared with the dimension {}, which cannot be real", value));
             } else {
                 dimension.value = value;
                 elements *= value > 0 ? value : 1;

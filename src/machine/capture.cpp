@@ -11,7 +11,6 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <poll.h>
 #include <spawn.h>
@@ -81,7 +80,7 @@ std::vector<std::string> names_in(const fs::path& folder) {
     std::vector<std::string> names;
     for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
         names.push_back(at->path().filename().string());
-    std::sort(names.begin(), names.end());
+    std::ranges::sort(names);
     return names;
 }
 

@@ -9,23 +9,23 @@ using Known = EntryWriter::Known;
 // A core of which nothing is known has at least 128-bit vectors with two multiply-adds a clock.
 constexpr double kUnknownLanes = 4, kUnknownPipes = 2;
 
-class CoreEngines {
+class CoreEngines : ProcessorFacts {
   public:
     CoreEngines(const ProcessorFacts& facts, const Known& base_clock, EntryWriter& out)
-        : facts_(facts), base_clock_(base_clock), out_(out) {}
+        : ProcessorFacts(facts), base_clock_(base_clock), out_(out) {}
 
     Known write() {
         Json engines = Json::array(), peaks;
-        if (facts_.whole()) {
+        if (whole()) {
             // Every core is here: hybrid chips keep both of their kinds.
-            for (const Engine& engine : facts_.device()->engines) {
+            for (const Engine& engine : device()->engines) {
                 Json rates;
                 for (const Precision p : kPrecisions)
                     if (engine.supports(p))
                         rates[name_of(p)] = engine.rate(p).value;
-                add_engine(engines, peaks, named_after(engine, engine.count), rates, facts_.borrowed(0));
+                add_engine(engines, peaks, named_after(engine, engine.count), rates, borrowed(0));
             }
-            lanes_ = facts_.borrowed(facts_.number("vector_lanes_fp32").value_or(kUnknownLanes));
+            lanes_ = borrowed(number("vector_lanes_fp32").value_or(kUnknownLanes));
         } else {
             add_vector_engine(engines, peaks);
             add_matrix_engine(engines, peaks);
@@ -41,8 +41,8 @@ class CoreEngines {
         Json rates;
         Known rate;
         const Engine* like = nullptr;
-        if (facts_.device() != nullptr)
-            for (const Engine& engine : facts_.device()->engines)
+        if (device() != nullptr)
+            for (const Engine& engine : device()->engines)
                 if (engine.kind == EngineClass::vector && engine.supports(Precision::fp32) && like == nullptr)
                     like = &engine;
         lanes_ = {kUnknownLanes, Origin::assumed, "128-bit vectors, the narrowest in use"};
@@ -50,29 +50,27 @@ class CoreEngines {
             for (const Precision p : kPrecisions)
                 if (like->supports(p) && runs(p))
                     rates[name_of(p)] = like->rate(p).value;
-            rate = facts_.borrowed(like->rate(Precision::fp32).value, "core of the same design");
-            lanes_ = facts_.borrowed(facts_.number("vector_lanes_fp32").value_or(kUnknownLanes),
-                                     "core of the same design");
+            rate = borrowed(like->rate(Precision::fp32).value, "core of the same design");
+            lanes_ = borrowed(number("vector_lanes_fp32").value_or(kUnknownLanes), "core of the same design");
         } else {
             double pipes = kUnknownPipes;
-            if (facts_.seen().core) {
-                lanes_ = {facts_.seen().core->lanes_fp32, Origin::detected,
-                          fmt::format("identification: {}", facts_.seen().core->title)};
-                pipes = facts_.seen().core->multiply_pipes;
-            } else if (facts_.seen().has("avx2") || facts_.seen().has("avx")) {
+            if (seen().core) {
+                lanes_ = {seen().core->lanes_fp32, Origin::detected,
+                          fmt::format("identification: {}", seen().core->title)};
+                pipes = seen().core->multiply_pipes;
+            } else if (seen().has("avx2") || seen().has("avx")) {
                 lanes_ = {8, Origin::assumed, "256-bit vectors, from the instruction sets"};
             }
             const double fp32 = lanes_.value * pipes * 2;
             rate = {fp32, lanes_.origin, lanes_.from};
             rates["fp64"] = fp32 / 2;
             rates["fp32"] = fp32;
-            if (facts_.seen().has("asimdhp") || facts_.seen().has("avx512_fp16"))
+            if (seen().has("asimdhp") || seen().has("avx512_fp16"))
                 rates["fp16"] = 2 * fp32;
-            if (facts_.seen().has("avx512_vnni") || facts_.seen().has("avx_vnni") ||
-                facts_.seen().has("asimddp"))
+            if (seen().has("avx512_vnni") || seen().has("avx_vnni") || seen().has("asimddp"))
                 rates["int8"] = 4 * fp32; // four byte products in the place of one fp32 product
         }
-        add_engine(engines, peaks, {vector_name(), "vector", facts_.seen().cores, {}}, rates, rate);
+        add_engine(engines, peaks, {vector_name(), "vector", seen().cores, {}}, rates, rate);
         out_.fact("fp32 operations per clock and core", fmt::format("{:g}", rates["fp32"].get<double>()),
                   rate);
     }
@@ -93,7 +91,7 @@ class CoreEngines {
                 engine.shared ? engine.count : count,
                 engine.isa,
                 engine.shared,
-                engine.shared ? facts_.borrowed(engine.clock.value) : Known{}};
+                engine.shared ? borrowed(engine.clock.value) : Known{}};
     }
 
     void add_engine(Json& engines, Json& peaks, const EngineName& name, const Json& rates,
@@ -120,51 +118,49 @@ class CoreEngines {
 
     /// False for formats whose instructions a virtual machine or an older model does not show.
     bool runs(Precision p) const {
-        if (facts_.seen().flags.empty())
+        if (seen().flags.empty())
             return true;
-        const bool arm = facts_.seen().has("asimd");
+        const bool arm = seen().has("asimd");
         switch (p) {
         case Precision::int8:
-            return arm ? facts_.seen().has("asimddp")
-                       : facts_.seen().has("avx512_vnni") || facts_.seen().has("avx_vnni");
+            return arm ? seen().has("asimddp") : seen().has("avx512_vnni") || seen().has("avx_vnni");
         case Precision::bf16:
-            return arm ? facts_.seen().has("bf16") : facts_.seen().has("avx512_bf16");
+            return arm ? seen().has("bf16") : seen().has("avx512_bf16");
         case Precision::fp16:
-            return arm ? facts_.seen().has("asimdhp") : facts_.seen().has("avx512_fp16");
+            return arm ? seen().has("asimdhp") : seen().has("avx512_fp16");
         default:
             return true;
         }
     }
 
     std::string vector_name() const {
-        return facts_.seen().has("avx512f") ? "AVX-512"
-               : facts_.seen().has("avx2")  ? "AVX2"
-               : facts_.seen().has("sve")   ? "SVE"
-               : facts_.seen().has("asimd") ? "NEON"
-                                            : "vector";
+        return seen().has("avx512f") ? "AVX-512"
+               : seen().has("avx2")  ? "AVX2"
+               : seen().has("sve")   ? "SVE"
+               : seen().has("asimd") ? "NEON"
+                                     : "vector";
     }
 
     void add_matrix_engine(Json& engines, Json& peaks) {
-        if (facts_.device() == nullptr)
+        if (device() == nullptr)
             return;
-        for (const Engine& engine : facts_.device()->engines) {
+        for (const Engine& engine : device()->engines) {
             if (engine.kind != EngineClass::matrix)
                 continue;
-            if (engine.isa == "amx" && !facts_.seen().flags.empty() && !facts_.seen().has("amx_tile")) {
+            if (engine.isa == "amx" && !seen().flags.empty() && !seen().has("amx_tile")) {
                 out_.remark(fmt::format("{} of {} is not shown by this machine: no matrix engine",
-                                        engine.name, facts_.device()->id));
+                                        engine.name, device()->id));
                 return;
             }
             Json rates;
             for (const Precision p : kPrecisions)
                 if (engine.supports(p))
                     rates[name_of(p)] = engine.rate(p).value;
-            add_engine(engines, peaks, named_after(engine, facts_.seen().cores), rates,
-                       facts_.borrowed(0, "core of the same design"));
+            add_engine(engines, peaks, named_after(engine, seen().cores), rates,
+                       borrowed(0, "core of the same design"));
         }
     }
 
-    const ProcessorFacts& facts_;
     const Known& base_clock_;
     EntryWriter& out_;
     Known lanes_;

@@ -1,4 +1,4 @@
-#include "machine/match.hpp"
+#include "machine/processor_entry.hpp"
 
 #include "core/text.hpp"
 
@@ -10,12 +10,10 @@
 
 namespace archsim {
 
-namespace {
-
 using Words = std::set<std::string, std::less<>>;
 
 /// Words that names carry or leave out at will.
-bool is_filler(std::string_view word) {
+static bool is_filler(std::string_view word) {
     static const Words kFillers = {"cpu",    "processor", "gpu",      "@",     "graphics",
                                    "nvidia", "amd",       "intel",    "with",  "gen",
                                    "the",    "radeon",    "instinct", "tesla", "geforce"};
@@ -25,7 +23,7 @@ bool is_filler(std::string_view word) {
 
 /// Lower-case words without what stands in brackets: "Intel(R) Xeon(R) Platinum 8592+" -> xeon, platinum,
 /// 8592+.
-Words words_of(std::string_view name) {
+static Words words_of(std::string_view name) {
     std::string plain;
     int depth = 0;
     for (const char c : name) {
@@ -46,21 +44,19 @@ Words words_of(std::string_view name) {
     return words;
 }
 
-bool has_digit(const Words& words) {
-    return std::any_of(words.begin(), words.end(), [](const std::string& word) {
-        return std::any_of(word.begin(), word.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+static bool has_digit(const Words& words) {
+    return std::ranges::any_of(words, [](const std::string& word) {
+        return std::ranges::any_of(word, [](unsigned char c) { return std::isdigit(c) != 0; });
     });
 }
 
 /// Words in common when all of `candidate` are among `words`; 0 otherwise.
-std::size_t covered(const Words& candidate, const Words& words) {
+static std::size_t covered(const Words& candidate, const Words& words) {
     const bool telling = candidate.size() > 1 || has_digit(candidate);
     return telling && std::includes(words.begin(), words.end(), candidate.begin(), candidate.end())
                ? candidate.size()
                : 0;
 }
-
-} // namespace
 
 std::shared_ptr<const Device> find_by_name(std::string_view name, Family family, const Devices& devices) {
     const Words words = words_of(name);

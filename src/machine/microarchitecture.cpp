@@ -10,10 +10,8 @@
 
 namespace archsim {
 
-namespace {
-
 /// The table, kept as long as the program: the texts of a core lie in it.
-const JsonValue& table() {
+static const JsonValue& table() {
     static const JsonDocument document = [] {
         std::vector<Finding> findings;
         auto parsed = parse_document(data_table("microarchitectures.json").string(), findings);
@@ -24,7 +22,7 @@ const JsonValue& table() {
     return document.root;
 }
 
-double number_at(const JsonValue& row, std::string_view key) {
+static double number_at(const JsonValue& row, std::string_view key) {
     const JsonValue* value = row.find(key);
     if (value == nullptr || !value->is_number())
         throw InputError(
@@ -32,7 +30,7 @@ double number_at(const JsonValue& row, std::string_view key) {
     return value->number();
 }
 
-Microarchitecture core_of(const JsonValue& row) {
+static Microarchitecture core_of(const JsonValue& row) {
     return {row.text_at("generation"),
             row.text_at("maker"),
             row.text_at("title"),
@@ -44,15 +42,13 @@ Microarchitecture core_of(const JsonValue& row) {
 
 /// The core of the first row under `kind` that fits.
 template <class Fits>
-std::optional<Microarchitecture> find_core(std::string_view kind, Fits&& fits) {
+static std::optional<Microarchitecture> find_core(std::string_view kind, Fits&& fits) {
     if (const JsonValue* rows = table().find(kind))
         for (const JsonValue& row : rows->items())
             if (fits(row))
                 return core_of(row);
     return std::nullopt;
 }
-
-} // namespace
 
 std::optional<Microarchitecture> find_microarchitecture(std::string_view vendor, int family, int model,
                                                         int stepping) {

@@ -11,20 +11,18 @@ bool is_depthwise(const OperatorWork& work) {
            work.window->in_channels == work.window->groups;
 }
 
-namespace {
-
-bool is_half(Precision p) {
+static bool is_half(Precision p) {
     return p == Precision::fp16 || p == Precision::bf16 || p == Precision::int16;
 }
 
-double rate_of(const std::array<double, kPrecisionCount>& rates, Precision p) {
+static double rate_of(const std::array<double, kPrecisionCount>& rates, Precision p) {
     return rates[static_cast<std::size_t>(p)];
 }
 
 /// The format that stands in for one without a rate of its own: of the same kind (a product of floats in
 /// float passes, not in integers) before others, at least as wide before narrower, then the fastest. A
 /// quantised graph may prescribe a format that the device does not multiply in.
-Precision substitute(const std::array<double, kPrecisionCount>& rates, Precision p) {
+static Precision substitute(const std::array<double, kPrecisionCount>& rates, Precision p) {
     const auto merit = [&](Precision q) {
         const bool same_kind = is_integer(q) == is_integer(p), wide = bits_of(q) >= bits_of(p);
         // An integer may be held by a wider float; a float is not held by an integer.
@@ -37,8 +35,6 @@ Precision substitute(const std::array<double, kPrecisionCount>& rates, Precision
             best = q;
     return best;
 }
-
-} // namespace
 
 MatrixFormat matrix_format(const Machine& machine, const PrecisionConfig& network, Precision compute) {
     const auto& matrix = machine.matrix_ops_per_cycle;
@@ -84,9 +80,7 @@ double vector_ops_per_cycle(const Machine& machine) {
     double rate = 0;
     for (Precision p : kFormats)
         rate = std::max(rate, machine.vector_ops(p));
-    return rate > 0
-               ? rate
-               : *std::max_element(machine.vector_ops_per_cycle.begin(), machine.vector_ops_per_cycle.end());
+    return rate > 0 ? rate : *std::ranges::max_element(machine.vector_ops_per_cycle);
 }
 
 double channel_padded_macs(const OperatorWork& work, const Contraction& c, double block, bool pack_rows) {
@@ -116,9 +110,7 @@ double grouped_macs(const OperatorWork& work, const Contraction& c, double rows,
     return c.m * std::min(apart, dense);
 }
 
-namespace {
-
-double rows_awaited(const OperatorWork& w, double batch) {
+static double rows_awaited(const OperatorWork& w, double batch) {
     if (w.window) {
         const double height = std::max(1.0, w.window->in[1]);
         const double reach = (w.window->kernel[1] - 1) * w.window->dilation[1] + 1;
@@ -142,8 +134,6 @@ double rows_awaited(const OperatorWork& w, double batch) {
         return 0;
     }
 }
-
-} // namespace
 
 double rows_awaited(const SubgraphWork& work, double batch) {
     double share = 0;
@@ -185,8 +175,8 @@ bool is_decomposed_normalization(const SubgraphWork& work) {
 
 /// Scores that masks leave: as many as the first product of two activations computes.
 double attention_softmax_elements(const OperatorWork& w) {
-    const auto scores = std::find_if(w.contractions.begin(), w.contractions.end(),
-                                     [](const Contraction& c) { return !c.weights_constant; });
+    const auto scores =
+        std::ranges::find_if(w.contractions, [](const Contraction& c) { return !c.weights_constant; });
     if (scores != w.contractions.end())
         return scores->groups * scores->m * scores->n;
     const AttentionShape& a = *w.attention;
@@ -330,7 +320,7 @@ double result_bytes(const SubgraphWork& work, const NetworkWork& network) {
         const ShapedTensor& tensor = network.graph->tensors[out];
         const double elements = tensor.known ? tensor.elements() : 0;
         all += elements;
-        if (!tensor.kv_cache && std::find(results.begin(), results.end(), out) != results.end())
+        if (!tensor.kv_cache && std::ranges::find(results, out) != results.end())
             of_network += elements;
     }
     return all > 0 ? work.output_bytes * of_network / all : 0;

@@ -7,22 +7,20 @@
 
 namespace archsim {
 
-namespace {
-
 using namespace tiling;
 
-constexpr std::size_t at(Operand operand) {
+static constexpr std::size_t at(Operand operand) {
     return static_cast<std::size_t>(operand);
 }
 
-bool is_tiled(const OperatorUse& use, const Machine& machine) {
+static bool is_tiled(const OperatorUse& use, const Machine& machine) {
     return !accelerator::on_host(use, machine) && !use.op->work.attention &&
            !use.op->work.contractions.empty();
 }
 
 /// `limits` with the bytes of an element of each operand: those that the operator moves, over its elements,
 /// times the widths that `limits` has.
-Limits with_widths(const OperatorUse& use, const Contraction& c, const Limits& limits) {
+static Limits with_widths(const OperatorUse& use, const Contraction& c, const Limits& limits) {
     Limits own = limits;
     const double activation =
         use.input_elements > 0 ? use.read_bytes / use.input_elements : bytes_of(use.compute);
@@ -37,8 +35,6 @@ Limits with_widths(const OperatorUse& use, const Contraction& c, const Limits& l
     return own;
 }
 
-} // namespace
-
 Limits limits_of(const BufferFacts& facts, double capacity) {
     Limits limits;
     // A capacity that nobody published bounds nothing: traffic is then what is compulsory.
@@ -50,8 +46,7 @@ Limits limits_of(const BufferFacts& facts, double capacity) {
     limits.output_grain = facts.output_grain.value_or(1);
     for (std::size_t i = 0; i < kTileOrders.size(); ++i)
         limits.runs[i] = facts.tile_orders.empty() ||
-                         std::find(facts.tile_orders.begin(), facts.tile_orders.end(), kTileOrders[i]) !=
-                             facts.tile_orders.end();
+                         std::ranges::find(facts.tile_orders, kTileOrders[i]) != facts.tile_orders.end();
     limits.whole_rows = facts.whole_rows;
     limits.all_inputs = facts.all_inputs;
     limits.keeps_rows = facts.keeps_rows;

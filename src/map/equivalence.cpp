@@ -150,8 +150,7 @@ class SubgraphKey {
         // Names and predecessors tell nothing that counts.
         const auto& [name, anchor, kind, repeat, members, inputs, weights, outputs, predecessors, relaid,
                      gathered] = s;
-        const auto at = std::find_if(members.begin(), members.end(),
-                                     [&, op = anchor](const SubgraphMember& m) { return m.op == op; });
+        const auto at = std::ranges::find(members, anchor, &SubgraphMember::op);
         key.put(kind, repeat, members.size(), at - members.begin());
         for (const auto& [op, reason] : members)
             put(reason, op, key);

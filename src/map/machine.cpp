@@ -3,13 +3,11 @@
 #include "archsim/hardware/family.hpp"
 #include "hardware/energy_table.hpp"
 #include "hardware/parameter_site.hpp"
-#include "map/engine_rate.hpp"
 #include "map/on_chip.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 namespace archsim {
@@ -41,7 +39,7 @@ namespace {
 
 /// A stack for every generation describes no software: nothing is a share of something by its decree.
 bool assumes_nothing(const Runtime& stack) {
-    return std::find(stack.generations.begin(), stack.generations.end(), "*") != stack.generations.end();
+    return std::ranges::find(stack.generations, "*") != stack.generations.end();
 }
 
 /// Of each class of engines those that are listed first, the strongest: a network waits for the slowest of

@@ -1,18 +1,16 @@
 #include "archsim/map/machine_changes.hpp"
 #include "hardware/energy_table.hpp"
-#include "hardware/parameter_table.hpp"
+#include "hardware/parameter_site.hpp"
 
 #include <algorithm>
 
 namespace archsim {
 
-namespace {
-
-void scale(Fact& fact, double factor) {
+static void scale(Fact& fact, double factor) {
     fact.value *= factor; // NaN, which is unknown, stays NaN
 }
 
-void scale_energy(const MachineChanges& changes, EnergyTable& table) {
+static void scale_energy(const MachineChanges& changes, EnergyTable& table) {
     for (Fact& price : table.mac)
         scale(price, changes[Lever::operation_energy]);
     for (std::size_t e = 0; e < kEventCount; ++e)
@@ -22,8 +20,6 @@ void scale_energy(const MachineChanges& changes, EnergyTable& table) {
     for (Fact* part : {&table.static_power, &table.awake_power, &table.clocked_power, &table.memory_power})
         scale(*part, changes[Lever::static_power]);
 }
-
-} // namespace
 
 void apply(const MachineChanges& changes, Machine& machine) {
     if (changes == MachineChanges{})

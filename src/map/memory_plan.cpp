@@ -58,7 +58,7 @@ class FewPlacements {
     }
 
     void insert(const Buffer& buffer, double begin, double end) {
-        const auto at = std::upper_bound(begin_.begin(), begin_.end(), begin) - begin_.begin();
+        const auto at = std::ranges::upper_bound(begin_, begin) - begin_.begin();
         first_.insert(first_.begin() + at, buffer.first);
         last_.insert(last_.begin() + at, buffer.last);
         begin_.insert(begin_.begin() + at, begin);
@@ -85,8 +85,7 @@ class ManyPlacements {
         collect(alive_[buffer.first]);
         for (std::uint32_t step = buffer.first + 1; step <= buffer.last; ++step)
             collect(begun_[step]);
-        std::sort(beside_.begin(), beside_.end(),
-                  [](const Range& a, const Range& b) { return a.begin < b.begin; });
+        std::ranges::sort(beside_, {}, &Range::begin);
         Fit fit(size);
         for (const Range& range : beside_)
             fit.pass(range.begin, range.end);
@@ -126,8 +125,7 @@ template <class Placements>
 double best_fit_arena(std::span<const Buffer> buffers, std::span<const double> sizes, std::size_t steps) {
     std::vector<std::size_t> order(buffers.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return sizes[a] > sizes[b]; });
+    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return sizes[a] > sizes[b]; });
     Placements placed(buffers.size(), steps);
     double arena = 0;
     for (const std::size_t i : order) {
@@ -160,15 +158,14 @@ MemoryPlan plan_memory(std::span<const Buffer> buffers, std::span<const double> 
     plan.crossing.resize(plan.timeline.size());
     std::partial_sum(crossing.begin(), crossing.begin() + static_cast<std::ptrdiff_t>(plan.crossing.size()),
                      plan.crossing.begin());
-    const auto peak = std::max_element(plan.timeline.begin(), plan.timeline.end());
+    const auto peak = std::ranges::max_element(plan.timeline);
     plan.peak_step = static_cast<std::uint32_t>(peak - plan.timeline.begin());
     plan.peak_live_bytes = *peak;
     std::vector<std::size_t> alive;
     for (std::size_t i = 0; i < buffers.size(); ++i)
         if (!buffers[i].kv_cache && buffers[i].first <= plan.peak_step && plan.peak_step <= buffers[i].last)
             alive.push_back(i);
-    std::stable_sort(alive.begin(), alive.end(),
-                     [&](std::size_t a, std::size_t b) { return sizes[a] > sizes[b]; });
+    std::ranges::stable_sort(alive, [&](std::size_t a, std::size_t b) { return sizes[a] > sizes[b]; });
     for (std::size_t i : alive) {
         plan.peak_tensors.push_back(buffers[i].tensor);
         plan.peak_tensor_bytes.push_back(sizes[i]);

@@ -14,8 +14,7 @@ namespace archsim {
 namespace {
 
 bool native(const Device& device, const Runtime& runtime, Precision p) {
-    return runtime.allows(p) &&
-           std::any_of(device.engines.begin(), device.engines.end(), [&](const Engine& engine) {
+    return runtime.allows(p) && std::ranges::any_of(device.engines, [&](const Engine& engine) {
                return engine.kind != EngineClass::special && engine.supports(p) && uses(runtime, engine);
            });
 }
@@ -107,7 +106,7 @@ ExecutedPrecision find_formats(const Device& device, const Runtime& runtime,
         const auto store = [p](Precision asked) { return bits_of(asked) < bits_of(p) ? asked : p; };
         const auto& unpacks = runtime.weight_only;
         const bool narrow = bits_of(requested.weights) >= 8 || !is_integer(requested.weights) ||
-                            std::find(unpacks.begin(), unpacks.end(), requested.weights) != unpacks.end();
+                            std::ranges::find(unpacks, requested.weights) != unpacks.end();
         const bool packed = is_integer(requested.activations) && bits_of(requested.activations) < 8;
         result.config.activations = packed ? p : store(requested.activations);
         result.config.weights = narrow ? store(requested.weights) : p;

@@ -5,8 +5,7 @@
 namespace archsim {
 
 double constant_products(const Operator& op) {
-    return static_cast<double>(std::count_if(op.work.contractions.begin(), op.work.contractions.end(),
-                                             [](const Contraction& c) { return c.weights_constant; }));
+    return static_cast<double>(std::ranges::count_if(op.work.contractions, &Contraction::weights_constant));
 }
 
 bool joins_experts(const Operator& op) {
@@ -26,8 +25,8 @@ ProductFlow::ProductFlow(const ShapedGraph& graph)
         const bool product = kind == OpKind::convolution || kind == OpKind::attention ||
                              (kind == OpKind::matmul && !joins_experts(*op));
         const auto any_result = [&](const std::vector<bool>& reaches) {
-            return std::any_of(op->outputs.begin(), op->outputs.end(),
-                               [&](TensorId id) { return id != kNoTensor && reaches[id]; });
+            return std::ranges::any_of(op->outputs,
+                                       [&](TensorId id) { return id != kNoTensor && reaches[id]; });
         };
         const bool reaches = product || (passes && any_result(reaches_product_));
         const bool reaches_heads = kind == OpKind::attention ||

@@ -62,7 +62,7 @@ struct Readers {
 
 Requantized requantized_inputs(const ShapedGraph& graph) {
     const auto joins = [](const Operator& op) { return op.type == "Concat" && !op.folded; };
-    if (std::none_of(graph.operators.begin(), graph.operators.end(), joins))
+    if (std::ranges::none_of(graph.operators, joins))
         return {};
     const Readers of(graph);
     Requantized total;

@@ -231,7 +231,7 @@ class Sharder {
             return in != kNoTensor && is_constant(in) && graph_.tensors[in].shape.size() == 2;
         };
         return op.work.contractions.size() == 1 && op.work.contractions.front().groups > 1 &&
-               !op.work.window && std::any_of(op.inputs.begin(), op.inputs.end(), table);
+               !op.work.window && std::ranges::any_of(op.inputs, table);
     }
 
     /// Heads share nothing: each chip has some of them.
@@ -247,9 +247,8 @@ class Sharder {
         if (graph_.tensors[in].kv_cache)
             return false;
         const auto& reads = op.work.partial_reads;
-        return std::none_of(reads.begin(), reads.end(), [&](const auto& read) {
-            return op.inputs[read.first] == in && read.second <= 0;
-        });
+        return std::ranges::none_of(
+            reads, [&](const auto& read) { return op.inputs[read.first] == in && read.second <= 0; });
     }
 
     /// Independent products side by side: heads, or channel groups.
@@ -448,7 +447,7 @@ bool is_of_experts(const Operator& op) {
 }
 
 bool has_experts(const ShapedGraph& graph) {
-    return std::any_of(graph.operators.begin(), graph.operators.end(), joins_experts);
+    return std::ranges::any_of(graph.operators, joins_experts);
 }
 
 } // namespace archsim

@@ -4,13 +4,11 @@
 
 namespace archsim {
 
-namespace {
-
 /// A matrix that a 4-bit floating-point scheme left in the checkpoint's own type, 16 bits or more. A stack
 /// that keeps the output projection of such networks narrower runs files of its own, which store all of these
 /// as they do the projection: of gpt-oss-20b in MXFP4, llama.cpp's has 98 matrices in q8_0 beside 72 in
 /// mxfp4.
-bool left_to_the_stack(const TensorFormat& tensor, const PrecisionConfig& config, Storage storage) {
+static bool left_to_the_stack(const TensorFormat& tensor, const PrecisionConfig& config, Storage storage) {
     return config.weights == Precision::fp4 && config.head_bits > 0 &&
            tensor.storage_bits >= bits_of(Precision::bf16) &&
            (storage == Storage::matrix_weight || storage == Storage::lm_head_weight ||
@@ -19,12 +17,10 @@ bool left_to_the_stack(const TensorFormat& tensor, const PrecisionConfig& config
 
 /// A matrix that the checkpoint quantised, where the run has it quantised anew; what the checkpoint left wide
 /// stays so.
-bool narrowed(const TensorFormat& tensor, const PrecisionConfig& config, Storage storage) {
+static bool narrowed(const TensorFormat& tensor, const PrecisionConfig& config, Storage storage) {
     return config.requantized && storage == Storage::matrix_weight &&
            tensor.storage_bits < bits_of(Precision::bf16);
 }
-
-} // namespace
 
 bool quantised_anew(Precision stored, Precision asked) {
     return !is_integer(stored) && bits_of(asked) < bits_of(stored);
@@ -65,7 +61,7 @@ double stored_bits(const TensorFormat& tensor, const PrecisionConfig& config, St
 
 void StoredTensors::add(double elements, const TensorFormat& format, Storage storage) {
     const Kind kind{format, storage};
-    const auto known = std::find(kinds_.begin(), kinds_.end(), kind);
+    const auto known = std::ranges::find(kinds_, kind);
     tensors_.push_back({elements, static_cast<std::size_t>(known - kinds_.begin())});
     if (known == kinds_.end())
         kinds_.push_back(kind);

@@ -36,14 +36,12 @@ class WideTensors {
             return reads(op, wide_);
         const bool promotes = op.work.kind == OpKind::elementwise || looks_up(op);
         return op.work.kind == OpKind::normalization || op.work.kind == OpKind::softmax || reads(op, wide_) ||
-               (promotes && std::any_of(op.inputs.begin(), op.inputs.end(),
-                                        [this](TensorId in) { return is_parameter(in); }));
+               (promotes && std::ranges::any_of(op.inputs, [this](TensorId in) { return is_parameter(in); }));
     }
 
     /// The sum behind a matrix product with one value per column is part of the linear layer.
     bool adds_bias(const Operator& op) const {
-        return op.type == "Add" && reads(op, product_) &&
-               std::any_of(op.inputs.begin(), op.inputs.end(), [this](TensorId in) {
+        return op.type == "Add" && reads(op, product_) && std::ranges::any_of(op.inputs, [this](TensorId in) {
                    return is_parameter(in) && graph_.tensors[in].shape.size() == 1;
                });
     }
@@ -62,8 +60,8 @@ class WideTensors {
     }
 
     static bool reads(const Operator& op, const std::vector<std::uint8_t>& marked) {
-        return std::any_of(op.inputs.begin(), op.inputs.end(),
-                           [&](TensorId in) { return in != kNoTensor && marked[in] != 0; });
+        return std::ranges::any_of(op.inputs,
+                                   [&](TensorId in) { return in != kNoTensor && marked[in] != 0; });
     }
 
     const ShapedGraph& graph_;
@@ -87,8 +85,7 @@ std::vector<std::uint8_t> find_lm_head_weights(const ShapedGraph& graph) {
         if (out != kNoTensor && !graph.tensors[out].kv_cache)
             open[out] = 1;
     for (auto op = graph.operators.rbegin(); op != graph.operators.rend(); ++op) {
-        if (std::none_of(op->outputs.begin(), op->outputs.end(),
-                         [&](TensorId id) { return id != kNoTensor && open[id] != 0; }))
+        if (std::ranges::none_of(op->outputs, [&](TensorId id) { return id != kNoTensor && open[id] != 0; }))
             continue;
         const bool passes = op->work.kind == OpKind::free || op->work.kind == OpKind::elementwise;
         for (const TensorId in : op->inputs)

@@ -123,7 +123,7 @@ class WorkBuilder {
         // A head that is kept wide is also multiplied wide.
         if (precision_.head_bits >= bits_of(precision_.activations) &&
             bits_of(precision_.activations) > bits_of(precision_.compute) &&
-            std::any_of(op.inputs.begin(), op.inputs.end(), [&](TensorId in) { return is_lm_head(in); }) &&
+            std::ranges::any_of(op.inputs, [&](TensorId in) { return is_lm_head(in); }) &&
             multiplies(op.work.kind))
             return precision_.activations;
         if (precision_.convolutions && op.work.kind == OpKind::convolution)
@@ -159,8 +159,7 @@ class WorkBuilder {
     }
 
     static bool multiplies_weights(const Operator& op) {
-        return std::any_of(op.work.contractions.begin(), op.work.contractions.end(),
-                           [](const Contraction& c) { return c.weights_constant; });
+        return std::ranges::any_of(op.work.contractions, &Contraction::weights_constant);
     }
 
     bool is_lm_head(TensorId id) const { return !lm_heads_.empty() && id != kNoTensor && lm_heads_[id] != 0; }
@@ -225,7 +224,7 @@ class WorkBuilder {
     void add_narrowed(TensorId id, double elements, const Operator& op, const Subgraph& s,
                       SubgraphWork& work) const {
         if (!precision_.autocast || wide_[id] == 0 || !multiplies(op.work.kind) ||
-            std::find(s.inputs.begin(), s.inputs.end(), id) == s.inputs.end())
+            std::ranges::find(s.inputs, id) == s.inputs.end())
             return;
         work.narrowed_elements += elements;
         work.narrowed_tensors += 1;
@@ -367,7 +366,7 @@ class PartitionFindings {
     /// The factor on every size of `from` that gives those of `to`.
     static std::optional<double> power_of_two_between(const std::vector<double>& from,
                                                       const std::vector<double>& to) {
-        const auto some = std::find_if(from.begin(), from.end(), [](double size) { return size > 0; });
+        const auto some = std::ranges::find_if(from, [](double size) { return size > 0; });
         const double factor =
             some == from.end() ? 1 : to[static_cast<std::size_t>(some - from.begin())] / *some;
         int exponent = 0;
@@ -383,16 +382,14 @@ std::shared_ptr<const PartitionFindings> no_findings_yet() {
     return std::make_shared<const PartitionFindings>();
 }
 
-namespace {
-
-double elements_held(const ShapedGraph& graph, TensorId id, const DerivedCounts* derived) {
+static double elements_held(const ShapedGraph& graph, TensorId id, const DerivedCounts* derived) {
     const ShapedTensor& tensor = graph.tensors[id];
     return tensor.known ? (derived ? derived->tensor_share[id] : 1) * tensor.elements() : 0;
 }
 
 /// Every initializer of the graph.
-StoredTensors find_weights(const ShapedGraph& graph, const GraphKinds& kinds, const Partition& partition,
-                           const DerivedCounts* derived) {
+static StoredTensors find_weights(const ShapedGraph& graph, const GraphKinds& kinds,
+                                  const Partition& partition, const DerivedCounts* derived) {
     const std::vector<Operator>& operators = derived ? derived->operators : graph.operators;
     std::vector<std::uint8_t> matrix_weights(graph.tensors.size());
     for (const Subgraph& subgraph : partition.subgraphs)
@@ -418,16 +415,14 @@ StoredTensors find_weights(const ShapedGraph& graph, const GraphKinds& kinds, co
     return weights;
 }
 
-StoredTensors find_buffers(const ShapedGraph& graph, const GraphKinds& kinds, const Partition& partition,
-                           const DerivedCounts* derived) {
+static StoredTensors find_buffers(const ShapedGraph& graph, const GraphKinds& kinds,
+                                  const Partition& partition, const DerivedCounts* derived) {
     StoredTensors buffers;
     for (const Buffer& buffer : partition.buffers)
         buffers.add(elements_held(graph, buffer.tensor, derived), TensorFormat(graph.tensors[buffer.tensor]),
                     kinds.wide[buffer.tensor] != 0 ? Storage::wide_activation : Storage::activation);
     return buffers;
 }
-
-} // namespace
 
 struct FormatInvariants {
     std::shared_ptr<const SubgraphClasses> classes;

@@ -13,22 +13,20 @@
 
 namespace archsim::tool_output {
 
-namespace {
-
 using Record = std::map<std::string, std::string, std::less<>>;
 
-std::string text_of(const nlohmann::json& value) {
+static std::string text_of(const nlohmann::json& value) {
     return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-Record record_of(const nlohmann::json& object) {
+static Record record_of(const nlohmann::json& object) {
     Record record;
     for (const auto& [key, value] : object.items())
         record[key] = text_of(value);
     return record;
 }
 
-std::vector<Record> records_of(std::string_view text) {
+static std::vector<Record> records_of(std::string_view text) {
     std::vector<Record> records;
     const auto first = text.find_first_not_of(" \t\r\n");
     if (text.substr(first).starts_with('[')) {
@@ -56,7 +54,7 @@ std::vector<Record> records_of(std::string_view text) {
 }
 
 /// Format of the weights in a name such as "llama 7B Q4_K - Medium".
-std::string weight_format_of(std::string_view type) {
+static std::string weight_format_of(std::string_view type) {
     for (const auto& [word, name] :
          {std::pair{"Q4", "int4"}, std::pair{"IQ4", "int4"}, std::pair{"Q8", "int8"},
           std::pair{"MXFP4", "fp4"}, std::pair{"BF16", "bf16"}, std::pair{"F16", "fp16"},
@@ -65,8 +63,6 @@ std::string weight_format_of(std::string_view type) {
             return name;
     return "";
 }
-
-} // namespace
 
 bool is_llama_bench(std::string_view text) {
     return text.find("avg_ts") != std::string_view::npos && text.find("n_prompt") != std::string_view::npos;

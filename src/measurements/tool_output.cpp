@@ -96,14 +96,14 @@ static void complete(MeasuredRow& row, std::size_t number, const ToolOutput& out
 } // namespace tool_output
 
 bool is_tool_output(std::string_view text) {
-    return std::any_of(tool_output::kReaders.begin(), tool_output::kReaders.end(),
-                       [&](const tool_output::Reader& reader) { return reader.recognises(text); });
+    return std::ranges::any_of(tool_output::kReaders,
+                               [&](const tool_output::Reader& reader) { return reader.recognises(text); });
 }
 
 ToolOutput parse_tool_output(std::string_view text, std::string_view name, const MeasuredContext& context) {
     using namespace tool_output;
-    const auto reader = std::find_if(kReaders.begin(), kReaders.end(),
-                                     [&](const Reader& candidate) { return candidate.recognises(text); });
+    const auto reader =
+        std::ranges::find_if(kReaders, [&](const Reader& candidate) { return candidate.recognises(text); });
     if (reader == kReaders.end())
         fail(
             name, "this is the output of no tool that can be read",

@@ -173,21 +173,19 @@ void work_rotary(NodeContext& c) {
 }
 
 constexpr OperatorRow kAttentionRows[] = {
-    row("Attention", kOnnxDomain, 23, infer_attention, work_attention, nullptr, OpKind::attention,
-        FusionClass::contraction, {},
+    kOnnx.attention(
+        "Attention", 23, infer_attention, work_attention,
         "softmax(Q K' scale + mask) V, with a cache of keys and values; a causal mask halves the work"),
-    row("RotaryEmbedding", kOnnxDomain, 23, infer_same, work_rotary, nullptr, OpKind::elementwise,
-        FusionClass::elementwise, {3, 0}, "rotates pairs of elements by position: 3 operations per element"),
-    row("RotaryEmbedding", kMicrosoftDomain, 1, infer_same, work_rotary, nullptr, OpKind::elementwise,
-        FusionClass::elementwise, {3, 0}, "rotates pairs of elements by position: 3 operations per element"),
-    row("MRotaryEmbedding", kMicrosoftDomain, 1, infer_same, work_rotary, nullptr, OpKind::elementwise,
-        FusionClass::elementwise, {3, 0}, "rotary positions with separate time, height and width indices"),
+    kOnnx.elementwise("RotaryEmbedding", 23, infer_same, work_rotary, {3, 0},
+                      "rotates pairs of elements by position: 3 operations per element"),
+    kMicrosoft.elementwise("RotaryEmbedding", 1, infer_same, work_rotary, {3, 0},
+                           "rotates pairs of elements by position: 3 operations per element"),
+    kMicrosoft.elementwise("MRotaryEmbedding", 1, infer_same, work_rotary, {3, 0},
+                           "rotary positions with separate time, height and width indices"),
 };
 
 } // namespace
 
-std::span<const OperatorRow> attention_rows() {
-    return kAttentionRows;
-}
+constinit const std::span<const OperatorRow> attention_rows = kAttentionRows;
 
 } // namespace archsim

@@ -113,41 +113,28 @@ void fold_where(NodeContext& c) {
 
 constexpr OperatorRow binary(std::string_view name, int since, std::string_view doc,
                              NodeFunction fold = nullptr) {
-    return row(name, kOnnxDomain, since, infer_broadcast, work_per_output, fold, OpKind::elementwise,
-               FusionClass::elementwise, {1, 0}, doc);
+    return kOnnx.elementwise(name, since, infer_broadcast, work_per_output, {1, 0}, doc, fold);
 }
 
 constexpr OperatorRow comparison(std::string_view name, int since, std::string_view doc, NodeFunction fold) {
-    OperatorRow row = binary(name, since, doc, fold);
-    row.infer = infer_comparison;
-    return row;
+    return kOnnx.elementwise(name, since, infer_comparison, work_per_output, {1, 0}, doc, fold);
 }
 
 constexpr OperatorRow variadic(std::string_view name, ElementCost cost, std::string_view doc,
                                NodeFunction fold) {
-    OperatorRow row = binary(name, 1, doc, fold);
-    row.work = work_variadic;
-    row.cost = cost;
-    return row;
-}
-
-constexpr OperatorRow contrib(std::string_view name, ElementCost cost, std::string_view doc) {
-    OperatorRow row = binary(name, 1, doc);
-    row.domain = kMicrosoftDomain;
-    row.infer = infer_same;
-    row.cost = cost;
-    return row;
+    return kOnnx.elementwise(name, 1, infer_broadcast, work_variadic, cost, doc, fold);
 }
 
 constexpr OperatorRow kBinaryRows[] = {
     binary("Add", 1, "a + b", fold_binary<add_int, real_of<std::plus<>>>),
     binary("Sub", 1, "a - b", fold_binary<sub_int, real_of<std::minus<>>>),
     binary("Mul", 1, "a b", fold_binary<mul_int, real_of<std::multiplies<>>>),
-    row("Div", kOnnxDomain, 1, infer_broadcast, work_div, fold_binary<div_int, real_of<std::divides<>>>,
-        OpKind::elementwise, FusionClass::elementwise, {0, 1}, "a / b; a multiplication where b is constant"),
-    row("Pow", kOnnxDomain, 1, infer_broadcast, work_pow, fold_binary<pow_int, pow_real>, OpKind::elementwise,
-        FusionClass::elementwise, {0, 2},
-        "a to the b: multiplications for small whole exponents, else exp(b log a)"),
+    kOnnx.elementwise("Div", 1, infer_broadcast, work_div, {0, 1},
+                      "a / b; a multiplication where b is constant",
+                      fold_binary<div_int, real_of<std::divides<>>>),
+    kOnnx.elementwise("Pow", 1, infer_broadcast, work_pow, {0, 2},
+                      "a to the b: multiplications for small whole exponents, else exp(b log a)",
+                      fold_binary<pow_int, pow_real>),
     binary("Mod", 10, "remainder", fold_binary<mod_int, mod_real>),
     binary("BitShift", 11, "bit shift"),
     binary("BitwiseAnd", 18, "bitwise and", fold_ints<std::bit_and<>>),
@@ -165,17 +152,16 @@ constexpr OperatorRow kBinaryRows[] = {
     variadic("Min", {0, 0}, "smallest of the inputs", fold_both<Smaller>),
     variadic("Sum", {0, 0}, "sum of the inputs", fold_binary<add_int, real_of<std::plus<>>>),
     variadic("Mean", {1, 0}, "mean of the inputs", nullptr),
-    row("Where", kOnnxDomain, 9, infer_where, work_per_output, fold_where, OpKind::elementwise,
-        FusionClass::elementwise, {1, 0}, "selects by a condition"),
-    contrib("BiasAdd", {2, 0}, "x + bias + skip (image generation models)"),
-    contrib("BiasGelu", {5, 1}, "gelu(x + bias)"),
-    contrib("FastGelu", {8, 1}, "tanh form of gelu, with an optional bias"),
+    kOnnx.elementwise("Where", 9, infer_where, work_per_output, {1, 0}, "selects by a condition", fold_where),
+    kMicrosoft.elementwise("BiasAdd", 1, infer_same, work_per_output, {2, 0},
+                           "x + bias + skip (image generation models)"),
+    kMicrosoft.elementwise("BiasGelu", 1, infer_same, work_per_output, {5, 1}, "gelu(x + bias)"),
+    kMicrosoft.elementwise("FastGelu", 1, infer_same, work_per_output, {8, 1},
+                           "tanh form of gelu, with an optional bias"),
 };
 
 } // namespace
 
-std::span<const OperatorRow> binary_rows() {
-    return kBinaryRows;
-}
+constinit const std::span<const OperatorRow> binary_rows = kBinaryRows;
 
 } // namespace archsim

@@ -334,7 +334,7 @@ void offer_sizes_that_run(Pass& pass, const Graph& graph, const Bindings& bindin
             return f.severity != Severity::error || f.kind == FindingKind::unknown_operator ||
                    f.kind == FindingKind::unsupported;
         };
-        if (!std::all_of(bound.graph.findings.begin(), bound.graph.findings.end(), no_size_mends))
+        if (!std::ranges::all_of(bound.graph.findings, no_size_mends))
             continue;
         for (const OpenSize& open : pass.open)
             pass.graph.findings[open.finding].hint = size_hint(open.name, tried.dims.at(open.name));

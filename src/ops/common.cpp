@@ -11,6 +11,11 @@ void malformed(std::string message) {
                       "correct the node or export the model again"};
 }
 
+void sizes_differ(std::string message) {
+    throw NodeProblem{FindingKind::shape_conflict, std::move(message),
+                      "check the sizes given for the inputs"};
+}
+
 const Constant& known_value(const NodeContext& c, std::size_t i) {
     if (!c.value(i))
         static_cast<void>(c.ints(i)); // throws with the name of the missing value
@@ -34,9 +39,7 @@ Shape broadcast(std::span<const std::int64_t> a, std::span<const std::int64_t> b
         if (d == b[i] || b[i] == 1)
             continue;
         if (d != 1)
-            throw NodeProblem{FindingKind::shape_conflict,
-                              "shapes " + to_text(a) + " and " + to_text(b) + " do not broadcast",
-                              "check the sizes given for the inputs"};
+            sizes_differ("shapes " + to_text(a) + " and " + to_text(b) + " do not broadcast");
         d = b[i];
     }
     return result;
@@ -54,7 +57,7 @@ std::vector<std::size_t> normalized_axes(const std::vector<std::int64_t>& axes, 
     result.reserve(axes.size());
     for (const std::int64_t axis : axes)
         result.push_back(normalized_axis(axis, rank));
-    std::sort(result.begin(), result.end());
+    std::ranges::sort(result);
     result.erase(std::unique(result.begin(), result.end()), result.end());
     return result;
 }
@@ -170,6 +173,14 @@ void work_free(NodeContext& c) {
 void add_product(NodeContext& c, const Contraction& product) {
     c.work().contractions.push_back(product);
     c.work().macs += product.macs();
+}
+
+void read_part(NodeContext& c, std::size_t input, double elements) {
+    c.work().partial_reads.emplace_back(static_cast<std::uint16_t>(input), elements);
+}
+
+void write_part(NodeContext& c, std::size_t output, double elements) {
+    c.work().partial_writes.emplace_back(static_cast<std::uint16_t>(output), elements);
 }
 
 void mark_learned(NodeContext& c, std::initializer_list<std::size_t> inputs, bool learned) {

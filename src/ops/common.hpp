@@ -11,6 +11,8 @@ namespace archsim {
 // Helpers.
 
 [[noreturn]] void malformed(std::string message);
+/// Of shapes that contradict each other.
+[[noreturn]] void sizes_differ(std::string message);
 /// The value of input i; throws NodeProblem where the node has no such input or its value is not known.
 const Constant& known_value(const NodeContext& c, std::size_t i);
 /// Numpy broadcasting; throws NodeProblem{shape_conflict} when the shapes do not fit.
@@ -64,6 +66,9 @@ void work_movement(NodeContext& c);
 void work_free(NodeContext& c);
 /// One more product, with its multiply-accumulates.
 void add_product(NodeContext& c, const Contraction& product);
+/// Of an input only so many elements are read, of an output written.
+void read_part(NodeContext& c, std::size_t input, double elements);
+void write_part(NodeContext& c, std::size_t output, double elements);
 void mark_learned(NodeContext& c, std::initializer_list<std::size_t> inputs, bool learned = true);
 /// Products run on 8-bit operands; `scales` and zero points are no parameters.
 void run_int8(NodeContext& c, std::initializer_list<std::size_t> scales = {});

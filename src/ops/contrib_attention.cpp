@@ -46,13 +46,12 @@ void mark_caches(NodeContext& c, std::size_t past, const AttentionSizes& s) {
             continue;
         const auto length = static_cast<double>(c.dim(in, 2));
         if (length > seen)
-            c.work().partial_reads.emplace_back(in, c.elements(in) / length * seen);
+            read_part(c, in, c.elements(in) / length * seen);
         if (!c.has_output(out) || c.output(out).shape[2] <= 0)
             continue;
         // Of a prompt longer than the window a cache that keeps no more takes the end.
         const auto kept = static_cast<double>(c.output(out).shape[2]);
-        c.work().partial_writes.emplace_back(out, c.output(out).elements() / kept *
-                                                      std::clamp(s.kv_length - cached, 0.0, kept));
+        write_part(c, out, c.output(out).elements() / kept * std::clamp(s.kv_length - cached, 0.0, kept));
     }
 }
 
@@ -118,8 +117,7 @@ void work_merged(NodeContext& c) {
     c.mark_kv_cache_input(At.past);
     c.mark_kv_cache_output(1);
     if (c.has_input(At.past) && c.has_output(1))
-        c.work().partial_writes.emplace_back(std::uint16_t{1},
-                                             2 * s.batch * s.heads * s.query_length * s.head_size);
+        write_part(c, 1, 2 * s.batch * s.heads * s.query_length * s.head_size);
     if (&At == &kQuantizedInputs) {
         run_int8(c, {3u, 4u, 6u, 7u});
     }
@@ -285,9 +283,8 @@ void work_grouped(NodeContext& c) {
         const double rows = s.batch * s.query_length;
         for (const std::size_t table : {At.cosine, At.cosine + 1})
             if (c.has_input(table)) {
-                c.work().partial_reads.emplace_back(
-                    static_cast<std::uint16_t>(table),
-                    std::min(c.elements(table), rows * static_cast<double>(c.dim(table, -1))));
+                read_part(c, table,
+                          std::min(c.elements(table), rows * static_cast<double>(c.dim(table, -1))));
                 c.mark_learned(table, false);
             }
     }
@@ -335,9 +332,8 @@ void work_paged(NodeContext& c) {
     for (const std::size_t cache : {3u, 4u}) {
         c.mark_kv_cache_input(cache);
         if (c.has_input(cache))
-            c.work().partial_reads.emplace_back(
-                static_cast<std::uint16_t>(cache),
-                std::min(c.elements(cache), s.batch * s.kv_length * s.kv_heads * s.head_size));
+            read_part(c, cache,
+                      std::min(c.elements(cache), s.batch * s.kv_length * s.kv_heads * s.head_size));
     }
     c.output(0).data_dependent = true;
     c.note(FindingKind::data_dependent_shape, Severity::note,
@@ -346,38 +342,34 @@ void work_paged(NodeContext& c) {
            "bind a block table of the expected length");
 }
 
-constexpr OperatorRow attention(std::string_view name, NodeFunction infer, NodeFunction work,
-                                std::string_view doc) {
-    return {name, kMicrosoftDomain, 1, infer, work, nullptr, OpKind::attention, FusionClass::contraction, {},
-            doc};
-}
-
 constexpr OperatorRow kContribAttentionRows[] = {
-    attention("Attention", infer_merged<kAttentionInputs>, work_merged<kAttentionInputs>,
-              "merged projection of queries, keys and values, then attention"),
-    attention("QAttention", infer_merged<kQuantizedInputs>, work_merged<kQuantizedInputs>,
-              "Attention with an 8-bit projection"),
-    attention("DecoderMaskedSelfAttention", infer_merged<kMaskedInputs>, work_merged<kMaskedInputs>,
-              "Attention for one new token against a cache"),
-    attention("PackedAttention", infer_packed, work_packed, "Attention over sequences without their padding"),
-    attention("PackedMultiHeadAttention", infer_packed_multi_head, work_packed_multi_head,
-              "attention over sequences without their padding"),
-    attention("MultiHeadAttention", infer_multi_head<kMultiHead>, work_multi_head<kMultiHead>,
-              "attention over projected queries, keys and values"),
-    attention("DecoderMaskedMultiHeadAttention", infer_multi_head<kDecoderMultiHead>,
-              work_multi_head<kDecoderMultiHead>, "attention of one new token against a cache"),
-    attention("GroupQueryAttention", infer_grouped<kGrouped>, work_grouped<kGrouped>,
-              "causal attention with shared keys and values, cache, rotary positions and sliding window"),
-    attention("SparseAttention", infer_grouped<kSparse>, work_grouped<kSparse>,
-              "block-sparse causal attention; the pattern is data, so its upper bound, dense, is counted"),
-    attention("LongformerAttention", infer_same, work_longformer, "projection and attention in a window"),
-    attention("PagedAttention", infer_paged, work_paged, "attention over a cache in blocks"),
+    kMicrosoft.attention("Attention", 1, infer_merged<kAttentionInputs>, work_merged<kAttentionInputs>,
+                         "merged projection of queries, keys and values, then attention"),
+    kMicrosoft.attention("QAttention", 1, infer_merged<kQuantizedInputs>, work_merged<kQuantizedInputs>,
+                         "Attention with an 8-bit projection"),
+    kMicrosoft.attention("DecoderMaskedSelfAttention", 1, infer_merged<kMaskedInputs>,
+                         work_merged<kMaskedInputs>, "Attention for one new token against a cache"),
+    kMicrosoft.attention("PackedAttention", 1, infer_packed, work_packed,
+                         "Attention over sequences without their padding"),
+    kMicrosoft.attention("PackedMultiHeadAttention", 1, infer_packed_multi_head, work_packed_multi_head,
+                         "attention over sequences without their padding"),
+    kMicrosoft.attention("MultiHeadAttention", 1, infer_multi_head<kMultiHead>, work_multi_head<kMultiHead>,
+                         "attention over projected queries, keys and values"),
+    kMicrosoft.attention("DecoderMaskedMultiHeadAttention", 1, infer_multi_head<kDecoderMultiHead>,
+                         work_multi_head<kDecoderMultiHead>, "attention of one new token against a cache"),
+    kMicrosoft.attention(
+        "GroupQueryAttention", 1, infer_grouped<kGrouped>, work_grouped<kGrouped>,
+        "causal attention with shared keys and values, cache, rotary positions and sliding window"),
+    kMicrosoft.attention(
+        "SparseAttention", 1, infer_grouped<kSparse>, work_grouped<kSparse>,
+        "block-sparse causal attention; the pattern is data, so its upper bound, dense, is counted"),
+    kMicrosoft.attention("LongformerAttention", 1, infer_same, work_longformer,
+                         "projection and attention in a window"),
+    kMicrosoft.attention("PagedAttention", 1, infer_paged, work_paged, "attention over a cache in blocks"),
 };
 
 } // namespace
 
-std::span<const OperatorRow> contrib_attention_rows() {
-    return kContribAttentionRows;
-}
+constinit const std::span<const OperatorRow> contrib_attention_rows = kContribAttentionRows;
 
 } // namespace archsim

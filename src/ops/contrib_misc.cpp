@@ -48,7 +48,7 @@ void infer_embedding(NodeContext& c) {
 }
 
 void work_embedding(NodeContext& c) {
-    c.work().partial_reads = {{std::uint16_t{0}, std::min(c.elements(0), c.output(0).elements())}};
+    read_part(c, 0, std::min(c.elements(0), c.output(0).elements()));
 }
 
 /// table [buckets, heads], query length, key length.
@@ -128,46 +128,41 @@ void infer_compiled(NodeContext& c) {
 }
 
 constexpr OperatorRow kContribMiscRows[] = {
-    microsoft_row("EPContext", infer_compiled, work_free, OpKind::free, FusionClass::opaque, {},
-                  "a network compiled for one device; its original is needed"),
-    microsoft_row("ExpandDims", infer_expand_dims, work_free, OpKind::free, FusionClass::transparent, {},
-                  "inserts a dimension of size 1"),
-    microsoft_row("CDist", infer_distances, work_distances, OpKind::reduction, FusionClass::opaque, {},
-                  "distances between rows: 3 operations per component"),
-    microsoft_row("ComplexMul", infer_broadcast, work_per_output, OpKind::elementwise,
-                  FusionClass::elementwise, {3, 0}, "product of complex numbers"),
-    microsoft_row("ComplexMulConj", infer_broadcast, work_per_output, OpKind::elementwise,
-                  FusionClass::elementwise, {3, 0}, "product with the conjugate"),
-    microsoft_row("Inverse", infer_same, work_inverse, OpKind::reduction, FusionClass::opaque, {},
-                  "inverse matrices by elimination: 2 n^3 operations"),
-    microsoft_row("IsAllFinite", infer_flag, work_per_input, OpKind::reduction, FusionClass::reduction,
-                  {1, 0}, "whether all elements are finite"),
-    microsoft_row("MurmurHash3", infer_hash, work_per_output, OpKind::elementwise, FusionClass::elementwise,
-                  {12, 0}, "32-bit hash"),
-    microsoft_row("NGramRepeatBlock", infer_like<1, 1>, work_per_input, OpKind::elementwise,
-                  FusionClass::opaque, {2, 0}, "forbids repeated n-grams"),
-    microsoft_row("TorchEmbedding", infer_embedding, work_embedding, OpKind::data_movement,
-                  FusionClass::injective, {}, "rows of a table; reads only those rows"),
-    microsoft_row("RelativePositionBias", infer_position_bias, work_per_output, OpKind::elementwise,
-                  FusionClass::injective, {6, 1}, "bias by bucketed distance"),
-    microsoft_row("GatedRelativePositionBias", infer_gated_bias, work_gated_bias, OpKind::matmul,
-                  FusionClass::contraction, {}, "relative position bias scaled by gates of the query"),
-    microsoft_row("RemovePadding", infer_remove_padding, work_movement, OpKind::data_movement,
-                  FusionClass::injective, {}, "packs positions; upper bound: none is padding"),
-    microsoft_row("RestorePadding", infer_restore_padding, work_movement, OpKind::data_movement,
-                  FusionClass::injective, {}, "undoes RemovePadding"),
-    microsoft_row("UnfoldTensor", infer_unfold, work_movement, OpKind::data_movement, FusionClass::injective,
-                  {}, "sliding windows of an axis"),
-    microsoft_row("SparseToDenseMatMul", infer_sparse_product, work_sparse_product, OpKind::matmul,
-                  FusionClass::contraction, {}, "sparse times dense matrix, counted dense"),
-    microsoft_row("SampleOp", infer_same, work_per_output, OpKind::elementwise, FusionClass::elementwise,
-                  {1, 0}, "sample of onnxruntime's documentation"),
+    kMicrosoft.of(OpKind::free,
+                  FusionClass::opaque)("EPContext", 1, infer_compiled, work_free,
+                                       "a network compiled for one device; its original is needed"),
+    kMicrosoft.transparent("ExpandDims", 1, infer_expand_dims, work_free, "inserts a dimension of size 1"),
+    kMicrosoft.opaque_reduction("CDist", 1, infer_distances, work_distances,
+                                "distances between rows: 3 operations per component"),
+    kMicrosoft.elementwise("ComplexMul", 1, infer_broadcast, work_per_output, {3, 0},
+                           "product of complex numbers"),
+    kMicrosoft.elementwise("ComplexMulConj", 1, infer_broadcast, work_per_output, {3, 0},
+                           "product with the conjugate"),
+    kMicrosoft.opaque_reduction("Inverse", 1, infer_same, work_inverse,
+                                "inverse matrices by elimination: 2 n^3 operations"),
+    kMicrosoft.reduction("IsAllFinite", 1, infer_flag, work_per_input, {1, 0},
+                         "whether all elements are finite"),
+    kMicrosoft.elementwise("MurmurHash3", 1, infer_hash, work_per_output, {12, 0}, "32-bit hash"),
+    kMicrosoft.opaque("NGramRepeatBlock", 1, infer_like<1, 1>, work_per_input, {2, 0},
+                      "forbids repeated n-grams"),
+    kMicrosoft.movement("TorchEmbedding", 1, infer_embedding, work_embedding,
+                        "rows of a table; reads only those rows"),
+    kMicrosoft.of(OpKind::elementwise, FusionClass::injective)(
+        "RelativePositionBias", 1, infer_position_bias, work_per_output, {6, 1}, "bias by bucketed distance"),
+    kMicrosoft.product("GatedRelativePositionBias", 1, infer_gated_bias, work_gated_bias,
+                       "relative position bias scaled by gates of the query"),
+    kMicrosoft.movement("RemovePadding", 1, infer_remove_padding, work_movement,
+                        "packs positions; upper bound: none is padding"),
+    kMicrosoft.movement("RestorePadding", 1, infer_restore_padding, work_movement, "undoes RemovePadding"),
+    kMicrosoft.movement("UnfoldTensor", 1, infer_unfold, work_movement, "sliding windows of an axis"),
+    kMicrosoft.product("SparseToDenseMatMul", 1, infer_sparse_product, work_sparse_product,
+                       "sparse times dense matrix, counted dense"),
+    kMicrosoft.elementwise("SampleOp", 1, infer_same, work_per_output, {1, 0},
+                           "sample of onnxruntime's documentation"),
 };
 
 } // namespace
 
-std::span<const OperatorRow> contrib_misc_rows() {
-    return kContribMiscRows;
-}
+constinit const std::span<const OperatorRow> contrib_misc_rows = kContribMiscRows;
 
 } // namespace archsim

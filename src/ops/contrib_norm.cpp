@@ -123,40 +123,31 @@ void infer_bias_dropout(NodeContext& c) {
     c.set_output(1, DataType::boolean, c.shape(0));
 }
 
-constexpr OperatorRow norm(std::string_view name, NodeFunction infer, NodeFunction work, ElementCost cost,
-                           std::string_view doc) {
-    return {
-        name, kMicrosoftDomain, 1, infer, work, nullptr, OpKind::normalization, FusionClass::reduction, cost,
-        doc};
-}
-
 constexpr OperatorRow kContribNormRows[] = {
-    norm("SkipLayerNormalization", infer_skip_norm, work_skip_norm<4>, {7, 0},
-         "sum of input and skip (and bias), then LayerNormalization"),
-    norm("SkipSimplifiedLayerNormalization", infer_skip_norm, work_skip_norm<3>, {4, 0},
-         "sum of input and skip (and bias), then root mean square normalisation"),
-    norm("EmbedLayerNormalization", infer_embed_norm, work_embed_norm, {},
-         "sum of word, position and segment rows, then LayerNormalization; reads only those rows"),
-    norm("QEmbedLayerNormalization", infer_quantized_embed_norm, work_quantized_embed_norm, {},
-         "EmbedLayerNormalization over 8-bit tables"),
-    norm("GroupNorm", infer_group_norm, work_group_norm, {},
-         "group normalisation, channels last, with an optional x sigmoid(x)"),
-    norm("SkipGroupNorm", infer_group_norm, work_group_norm, {},
-         "sum of input, skip and bias, then GroupNorm"),
-    norm("GatedRMSNorm", infer_same, work_gated_rms, {},
-         "root mean square normalisation times a gated x sigmoid(x)"),
-    row("BiasSoftmax", kMicrosoftDomain, 1, infer_same, work_bias_softmax, nullptr, OpKind::softmax,
-        FusionClass::reduction, {5, 1}, "softmax(x + bias)"),
-    row("BiasSplitGelu", kMicrosoftDomain, 1, infer_split_gelu, work_per_output, nullptr, OpKind::elementwise,
-        FusionClass::elementwise, {7, 1}, "adds a bias, then one half times the gelu of the other"),
-    row("BiasDropout", kMicrosoftDomain, 1, infer_bias_dropout, work_per_output, nullptr, OpKind::elementwise,
-        FusionClass::elementwise, {2, 0}, "bias and residual sum; the dropout does nothing in inference"),
+    kMicrosoft.normalization("SkipLayerNormalization", 1, infer_skip_norm, work_skip_norm<4>, {7, 0},
+                             "sum of input and skip (and bias), then LayerNormalization"),
+    kMicrosoft.normalization("SkipSimplifiedLayerNormalization", 1, infer_skip_norm, work_skip_norm<3>,
+                             {4, 0}, "sum of input and skip (and bias), then root mean square normalisation"),
+    kMicrosoft.normalization(
+        "EmbedLayerNormalization", 1, infer_embed_norm, work_embed_norm,
+        "sum of word, position and segment rows, then LayerNormalization; reads only those rows"),
+    kMicrosoft.normalization("QEmbedLayerNormalization", 1, infer_quantized_embed_norm,
+                             work_quantized_embed_norm, "EmbedLayerNormalization over 8-bit tables"),
+    kMicrosoft.normalization("GroupNorm", 1, infer_group_norm, work_group_norm,
+                             "group normalisation, channels last, with an optional x sigmoid(x)"),
+    kMicrosoft.normalization("SkipGroupNorm", 1, infer_group_norm, work_group_norm,
+                             "sum of input, skip and bias, then GroupNorm"),
+    kMicrosoft.normalization("GatedRMSNorm", 1, infer_same, work_gated_rms,
+                             "root mean square normalisation times a gated x sigmoid(x)"),
+    kMicrosoft.softmax("BiasSoftmax", 1, infer_same, work_bias_softmax, {5, 1}, "softmax(x + bias)"),
+    kMicrosoft.elementwise("BiasSplitGelu", 1, infer_split_gelu, work_per_output, {7, 1},
+                           "adds a bias, then one half times the gelu of the other"),
+    kMicrosoft.elementwise("BiasDropout", 1, infer_bias_dropout, work_per_output, {2, 0},
+                           "bias and residual sum; the dropout does nothing in inference"),
 };
 
 } // namespace
 
-std::span<const OperatorRow> contrib_norm_rows() {
-    return kContribNormRows;
-}
+constinit const std::span<const OperatorRow> contrib_norm_rows = kContribNormRows;
 
 } // namespace archsim

@@ -63,15 +63,13 @@ TensorId deciding_input(const ShapedGraph& graph, TensorId condition) {
             found = open[next];
             continue;
         }
-        const auto maker =
-            std::find_if(graph.operators.begin(), graph.operators.end(), [&](const Operator& op) {
-                return std::find(op.outputs.begin(), op.outputs.end(), open[next]) != op.outputs.end();
-            });
+        const auto maker = std::ranges::find_if(graph.operators, [&](const Operator& op) {
+            return std::ranges::find(op.outputs, open[next]) != op.outputs.end();
+        });
         if (maker == graph.operators.end())
             continue;
         for (const TensorId in : maker->inputs)
-            if (in != kNoTensor && !graph.tensors[in].constant &&
-                std::find(open.begin(), open.end(), in) == open.end())
+            if (in != kNoTensor && !graph.tensors[in].constant && std::ranges::find(open, in) == open.end())
                 open.push_back(in);
         if (constexpr std::size_t kMost = 16; open.size() > kMost)
             return kNoTensor; // a network decides
@@ -166,24 +164,19 @@ void run_if(BindEngine& engine, const BindScope& scope, const Node& node) {
     engine.link(scope, node, std::move(sources), outputs);
 }
 
-constexpr OperatorRow control(std::string_view name, int since, std::string_view doc) {
-    return {name, kOnnxDomain, since, nullptr, nullptr, nullptr, OpKind::free, FusionClass::transparent,
-            {},   doc};
-}
-
-constexpr OperatorRow search(std::string_view name, std::string_view doc) {
-    return of_microsoft(control(name, 1, doc));
-}
-
 constexpr OperatorRow kControlFlowRows[] = {
-    control("If", 1, "the taken branch appears inline; with a run-time condition the costlier one"),
-    control("Loop", 1, "the body appears inline, repeated; without a bound the trip count must be given"),
-    control("Scan", 8, "the body appears inline, repeated for each slice"),
-    control("SequenceMap", 17, "the body appears inline for each element"),
-    search("BeamSearch", "encoder and decoder appear inline, the decoder once a token for every beam"),
-    search("WhisperBeamSearch", "encoder and decoder appear inline, the decoder once a token for every beam"),
-    search("GreedySearch", "the decoder appears inline, once a token"),
-    search("Sampling", "the decoder appears inline, once a token"),
+    kOnnx.transparent("If", 1, nullptr, nullptr,
+                      "the taken branch appears inline; with a run-time condition the costlier one"),
+    kOnnx.transparent("Loop", 1, nullptr, nullptr,
+                      "the body appears inline, repeated; without a bound the trip count must be given"),
+    kOnnx.transparent("Scan", 8, nullptr, nullptr, "the body appears inline, repeated for each slice"),
+    kOnnx.transparent("SequenceMap", 17, nullptr, nullptr, "the body appears inline for each element"),
+    kMicrosoft.transparent("BeamSearch", 1, nullptr, nullptr,
+                           "encoder and decoder appear inline, the decoder once a token for every beam"),
+    kMicrosoft.transparent("WhisperBeamSearch", 1, nullptr, nullptr,
+                           "encoder and decoder appear inline, the decoder once a token for every beam"),
+    kMicrosoft.transparent("GreedySearch", 1, nullptr, nullptr, "the decoder appears inline, once a token"),
+    kMicrosoft.transparent("Sampling", 1, nullptr, nullptr, "the decoder appears inline, once a token"),
 };
 
 } // namespace
@@ -208,8 +201,6 @@ bool run_control_flow(BindEngine& engine, const BindScope& scope, const Node& no
     return true;
 }
 
-std::span<const OperatorRow> control_flow_rows() {
-    return kControlFlowRows;
-}
+constinit const std::span<const OperatorRow> control_flow_rows = kControlFlowRows;
 
 } // namespace archsim

@@ -43,11 +43,8 @@ Geometry geometry_of(const NodeContext& c, const ConvolutionInputs& at) {
     const std::int64_t per_group = weights_last ? w.back() : w[1];
     if (g.groups < 1 || g.in_channels % g.groups != 0 || g.out_channels % g.groups != 0 ||
         g.in_channels / g.groups != per_group)
-        throw NodeProblem{FindingKind::shape_conflict,
-                          "the weights take " + std::to_string(per_group) +
-                              " channels per group, the input has " + std::to_string(g.in_channels) + " in " +
-                              std::to_string(g.groups) + " groups",
-                          "check the sizes given for the inputs"};
+        sizes_differ("the weights take " + std::to_string(per_group) + " channels per group, the input has " +
+                     std::to_string(g.in_channels) + " in " + std::to_string(g.groups) + " groups");
     return g;
 }
 
@@ -67,12 +64,15 @@ void add_bias(NodeContext& c, std::size_t bias) {
     }
 }
 
+constexpr ConvolutionInputs kUsual{}, kDeformed{0, 1, 3, false}, kNhwc{0, 1, 2, true};
+
+template <const ConvolutionInputs& At>
 void infer_conv(NodeContext& c) {
-    c.set_output(0, c.type(0), convolution_shape(c, {}));
+    c.set_output(0, c.type(0), convolution_shape(c, At));
 }
 
 void work_conv(NodeContext& c) {
-    convolution_work(c, {});
+    convolution_work(c, kUsual);
 }
 
 void infer_conv_integer(NodeContext& c) {
@@ -123,8 +123,7 @@ TransposedGeometry transposed_geometry(const NodeContext& c) {
         declared && !declared->empty() ? *declared : std::vector<std::int64_t>(w.begin() + 2, w.end());
     g.attributes = spatial_attributes(c, g.in.size(), kernel);
     if (g.groups < 1 || g.in_channels % g.groups != 0 || w[0] != g.in_channels)
-        throw NodeProblem{FindingKind::shape_conflict, "input and weights differ in channels",
-                          "check the sizes given for the inputs"};
+        sizes_differ("input and weights differ in channels");
     if (__builtin_mul_overflow(w[1], g.groups, &g.out_channels))
         throw NodeProblem{FindingKind::too_large, "the output channels overflow", "check the node"};
     const auto* extra = c.integers("output_padding");
@@ -176,13 +175,9 @@ void work_conv_transpose(NodeContext& c) {
 
 // --- DeformConv: X, W, offset, bias, mask
 
-void infer_deform_conv(NodeContext& c) {
-    c.set_output(0, c.type(0), convolution_shape(c, {0, 1, 3, false}));
-}
-
 /// Bilinear sampling of every tap takes 8 multiply-adds and 4 coordinate operations per sampled element.
 void work_deform_conv(NodeContext& c) {
-    convolution_work(c, {0, 1, 3, false});
+    convolution_work(c, kDeformed);
     const Window& w = *c.work().window;
     const double samples = w.batch * w.in_channels * w.out_pixels() * w.taps();
     c.work().vector_ops += samples * (c.has_input(4) ? 13 : 12);
@@ -191,8 +186,9 @@ void work_deform_conv(NodeContext& c) {
 
 // --- FusedConv, NhwcConv of com.microsoft
 
-void fused_work(NodeContext& c, const ConvolutionInputs& at) {
-    convolution_work(c, at);
+template <const ConvolutionInputs& At>
+void work_fused_conv(NodeContext& c) {
+    convolution_work(c, At);
     const double n = c.output(0).elements();
     if (c.has_input(3))
         c.work().vector_ops += n; // residual sum
@@ -203,52 +199,32 @@ void fused_work(NodeContext& c, const ConvolutionInputs& at) {
         c.work().vector_ops += n * (activation == "Relu" ? 1 : 2);
 }
 
-void work_fused_conv(NodeContext& c) {
-    fused_work(c, {});
-}
-
-void infer_nhwc_conv(NodeContext& c) {
-    c.set_output(0, c.type(0), convolution_shape(c, {0, 1, 2, true}));
-}
-
-void work_nhwc_conv(NodeContext& c) {
-    fused_work(c, {0, 1, 2, true});
-}
-
-constexpr OperatorRow convolution(std::string_view name, std::string_view domain, int since,
-                                  NodeFunction infer, NodeFunction work, std::string_view doc) {
-    return {name, domain, since, infer, work, nullptr, OpKind::convolution, FusionClass::contraction,
-            {},   doc};
-}
-
 constexpr OperatorRow kConvolutionRows[] = {
-    convolution(
-        "Conv", kOnnxDomain, 1, infer_conv, work_conv,
+    kOnnx.convolution(
+        "Conv", 1, infer_conv<kUsual>, work_conv,
         "convolution: output pixels x output channels x taps x input channels per group; bias adds one "
         "operation per output"),
-    convolution("ConvTranspose", kOnnxDomain, 1, infer_conv_transpose, work_conv_transpose,
-                "transposed convolution: input pixels x taps x channels, additions while writing"),
-    convolution("ConvInteger", kOnnxDomain, 10, infer_conv_integer, work_conv_integer,
-                "8-bit convolution with 32-bit results"),
-    convolution("QLinearConv", kOnnxDomain, 10, infer_qlinear_conv, work_qlinear_conv,
-                "8-bit convolution with 8-bit results: requantisation is 4 operations per output"),
-    convolution("QLinearConv", kMicrosoftDomain, 1, infer_qlinear_conv, work_qlinear_conv,
-                "8-bit convolution, channels last on request"),
-    convolution("DeformConv", kOnnxDomain, 19, infer_deform_conv, work_deform_conv,
-                "convolution that samples at learned offsets: 12 operations per sampled element"),
-    convolution("FusedConv", kMicrosoftDomain, 1, infer_conv, work_fused_conv,
-                "convolution with activation and residual sum"),
-    convolution("NhwcConv", kMicrosoftDomain, 1, infer_nhwc_conv, work_nhwc_conv,
-                "convolution, channels last"),
-    convolution("NhwcFusedConv", kMicrosoftDomain, 1, infer_nhwc_conv, work_nhwc_conv,
-                "convolution, channels last, with activation and residual sum"),
+    kOnnx.convolution("ConvTranspose", 1, infer_conv_transpose, work_conv_transpose,
+                      "transposed convolution: input pixels x taps x channels, additions while writing"),
+    kOnnx.convolution("ConvInteger", 10, infer_conv_integer, work_conv_integer,
+                      "8-bit convolution with 32-bit results"),
+    kOnnx.convolution("QLinearConv", 10, infer_qlinear_conv, work_qlinear_conv,
+                      "8-bit convolution with 8-bit results: requantisation is 4 operations per output"),
+    kMicrosoft.convolution("QLinearConv", 1, infer_qlinear_conv, work_qlinear_conv,
+                           "8-bit convolution, channels last on request"),
+    kOnnx.convolution("DeformConv", 19, infer_conv<kDeformed>, work_deform_conv,
+                      "convolution that samples at learned offsets: 12 operations per sampled element"),
+    kMicrosoft.convolution("FusedConv", 1, infer_conv<kUsual>, work_fused_conv<kUsual>,
+                           "convolution with activation and residual sum"),
+    kMicrosoft.convolution("NhwcConv", 1, infer_conv<kNhwc>, work_fused_conv<kNhwc>,
+                           "convolution, channels last"),
+    kMicrosoft.convolution("NhwcFusedConv", 1, infer_conv<kNhwc>, work_fused_conv<kNhwc>,
+                           "convolution, channels last, with activation and residual sum"),
 };
 
 } // namespace
 
-std::span<const OperatorRow> convolution_rows() {
-    return kConvolutionRows;
-}
+constinit const std::span<const OperatorRow> convolution_rows = kConvolutionRows;
 
 Shape convolution_shape(const NodeContext& c, const ConvolutionInputs& at) {
     const Geometry g = geometry_of(c, at);

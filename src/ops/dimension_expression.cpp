@@ -173,7 +173,7 @@ class Reader {
         std::string text(text_.substr(begin, at_ - begin));
         if (at_ < text_.size() && text_[at_] == '(')
             return call(text);
-        if (std::find(names_.begin(), names_.end(), text) == names_.end())
+        if (std::ranges::find(names_, text) == names_.end())
             names_.push_back(text);
         if (size_of_ == nullptr)
             return 1;
@@ -182,8 +182,7 @@ class Reader {
     }
 
     double call(const std::string& text) {
-        const auto known = std::find_if(kFunctions.begin(), kFunctions.end(),
-                                        [&](const FunctionName& f) { return f.name == text; });
+        const auto known = std::ranges::find(kFunctions, text, &FunctionName::name);
         if (known == kFunctions.end())
             return fail();
         ++at_;
@@ -236,7 +235,7 @@ std::string leading_name(const std::string& symbol) {
     const std::vector<std::string> names = names_in_expression(symbol);
     if (names.size() == 1)
         return names.front();
-    const bool named = std::find(names.begin(), names.end(), "batch") != names.end();
+    const bool named = std::ranges::find(names, "batch") != names.end();
     return names.empty() ? symbol : named ? "batch" : "";
 }
 

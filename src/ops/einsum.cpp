@@ -90,9 +90,7 @@ AxisSizes sizes_of(const NodeContext& c, const Equation& e) {
             if (size < 0 || size == 1)
                 size = shape[d];
             else if (shape[d] != 1 && shape[d] != size)
-                throw NodeProblem{FindingKind::shape_conflict,
-                                  "the operands differ in an axis of the equation",
-                                  "check the sizes given for the inputs"};
+                sizes_differ("the operands differ in an axis of the equation");
         }
     }
     return sizes;
@@ -176,16 +174,14 @@ void work_einsum(NodeContext& c) {
 }
 
 constexpr OperatorRow kEinsumRows[] = {
-    row("Einsum", kOnnxDomain, 12, infer_einsum, work_einsum, nullptr, OpKind::matmul,
-        FusionClass::contraction, {},
+    kOnnx.product(
+        "Einsum", 12, infer_einsum, work_einsum,
         "contraction by an equation, pairwise from the left; without a contracted axis an elementwise "
         "product"),
 };
 
 } // namespace
 
-std::span<const OperatorRow> einsum_rows() {
-    return kEinsumRows;
-}
+constinit const std::span<const OperatorRow> einsum_rows = kEinsumRows;
 
 } // namespace archsim

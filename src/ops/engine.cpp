@@ -13,8 +13,7 @@ static bool is_onnx_domain(const std::string& domain) {
 
 /// A tensor whose every dimension is 1 has no size for the data to decide.
 static bool has_variable_size(const ShapedTensor& t) {
-    return t.kind != ValueKind::tensor ||
-           std::any_of(t.shape.begin(), t.shape.end(), [](std::int64_t d) { return d != 1; });
+    return t.kind != ValueKind::tensor || std::ranges::any_of(t.shape, [](std::int64_t d) { return d != 1; });
 }
 
 const OperatorRow* BindEngine::lookup(const Node& node) {
@@ -85,9 +84,9 @@ void BindEngine::resolve(const BindScope& scope, const Node& node, const Operato
         return;
     NodeContext context(state_, node, row, op);
     const auto& tensors = state_.graph.tensors;
-    const bool inputs_known =
-        row.accepts_unknown || std::all_of(op.inputs.begin(), op.inputs.end(),
-                                           [&](TensorId id) { return id == kNoTensor || tensors[id].known; });
+    const bool inputs_known = row.accepts_unknown || std::ranges::all_of(op.inputs, [&](TensorId id) {
+                                  return id == kNoTensor || tensors[id].known;
+                              });
     if (!inputs_known) {
         ++skipped_;
         declare_outputs(scope, node);

@@ -3,7 +3,6 @@
 
 #include "archsim/extend/operator.hpp"
 
-#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -18,19 +17,43 @@ inline constexpr std::string_view kTfliteDomain = "tflite";
 /// Plugins of TensorRT, in whatever domain a file names them.
 inline constexpr std::string_view kTensorRtDomain = "TRT";
 
-/// A row by position, as the tables write them.
-constexpr OperatorRow row(std::string_view name, std::string_view domain, int since, NodeFunction infer,
-                          NodeFunction work, NodeFunction fold, OpKind kind, FusionClass fusion,
-                          ElementCost cost, std::string_view doc, bool accepts_unknown = false,
-                          bool random = false) {
-    return {name, domain, since, infer, work, fold, kind, fusion, cost, doc, accepts_unknown, random};
-}
+/// Rows of one domain and kind, which a table states once: each row adds what it has to itself.
+struct RowsOf {
+    OpKind kind;
+    FusionClass fusion;
+    std::string_view domain;
 
-/// A row of ONNX Runtime's own domain.
-constexpr OperatorRow microsoft_row(std::string_view name, NodeFunction infer, NodeFunction work, OpKind kind,
-                                    FusionClass fusion, ElementCost cost, std::string_view doc) {
-    return {name, kMicrosoftDomain, 1, infer, work, nullptr, kind, fusion, cost, doc};
-}
+    constexpr OperatorRow operator()(std::string_view name, int since, NodeFunction infer, NodeFunction work,
+                                     ElementCost cost, std::string_view doc,
+                                     NodeFunction fold = nullptr) const {
+        return {name, domain, since, infer, work, fold, kind, fusion, cost, doc};
+    }
+    constexpr OperatorRow operator()(std::string_view name, int since, NodeFunction infer, NodeFunction work,
+                                     std::string_view doc, NodeFunction fold = nullptr) const {
+        return (*this)(name, since, infer, work, {}, doc, fold);
+    }
+};
+
+/// The kinds of rows that tables of a domain have.
+struct RowKinds {
+    std::string_view domain;
+    RowsOf elementwise{OpKind::elementwise, FusionClass::elementwise, domain};
+    RowsOf opaque{OpKind::elementwise, FusionClass::opaque, domain};
+    RowsOf movement{OpKind::data_movement, FusionClass::injective, domain};
+    RowsOf transparent{OpKind::free, FusionClass::transparent, domain};
+    RowsOf product{OpKind::matmul, FusionClass::contraction, domain};
+    RowsOf convolution{OpKind::convolution, FusionClass::contraction, domain};
+    RowsOf attention{OpKind::attention, FusionClass::contraction, domain};
+    RowsOf softmax{OpKind::softmax, FusionClass::reduction, domain};
+    RowsOf normalization{OpKind::normalization, FusionClass::reduction, domain};
+    RowsOf pooling{OpKind::pooling, FusionClass::reduction, domain};
+    RowsOf reduction{OpKind::reduction, FusionClass::reduction, domain};
+    RowsOf opaque_reduction{OpKind::reduction, FusionClass::opaque, domain};
+    RowsOf sorting{OpKind::sorting, FusionClass::opaque, domain};
+    RowsOf recurrent{OpKind::recurrent, FusionClass::opaque, domain};
+    constexpr RowsOf of(OpKind kind, FusionClass fusion) const { return {kind, fusion, domain}; }
+};
+inline constexpr RowKinds kOnnx{kOnnxDomain}, kMicrosoft{kMicrosoftDomain};
 
 /// A row of ai.onnx in ONNX Runtime's own domain, which has one version.
 constexpr OperatorRow of_microsoft(OperatorRow row) {
@@ -39,18 +62,23 @@ constexpr OperatorRow of_microsoft(OperatorRow row) {
     return row;
 }
 
-std::span<const OperatorRow> unary_rows(), binary_rows(), generator_rows(), convolution_rows(),
-    pooling_rows(), matmul_rows(), einsum_rows(), normalization_rows(), reduction_rows(), shape_rows(),
-    movement_rows(), indexing_rows(), control_flow_rows(), quantization_rows(), attention_rows(),
-    contrib_attention_rows(), contrib_norm_rows(), moe_rows(), vision_rows(), sequence_rows(),
-    recurrent_rows(), signal_rows(), text_rows(), ml_rows(), training_rows(), contrib_misc_rows(),
-    tflite_rows(), latent_attention_rows(), linear_attention_rows(), tensorrt_plugin_rows();
+/// A row whose `infer` copes with inputs of unknown shape.
+constexpr OperatorRow of_unknown(OperatorRow row) {
+    row.accepts_unknown = true;
+    return row;
+}
 
-struct Arity {
-    std::uint8_t inputs = 0, outputs = 1;
-};
+/// A row that differs from run to run.
+constexpr OperatorRow of_run(OperatorRow row) {
+    row.random = true;
+    return row;
+}
 
-/// Of an operator of the standard table.
-Arity arity_of(std::string_view domain, std::string_view name);
+extern const std::span<const OperatorRow> unary_rows, binary_rows, generator_rows, convolution_rows,
+    pooling_rows, matmul_rows, einsum_rows, normalization_rows, reduction_rows, shape_rows, movement_rows,
+    indexing_rows, control_flow_rows, quantization_rows, attention_rows, contrib_attention_rows,
+    contrib_norm_rows, moe_rows, vision_rows, sequence_rows, recurrent_rows, signal_rows, text_rows, ml_rows,
+    training_rows, contrib_misc_rows, tflite_rows, latent_attention_rows, linear_attention_rows,
+    tensorrt_plugin_rows;
 
 } // namespace archsim

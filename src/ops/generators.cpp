@@ -122,28 +122,17 @@ void infer_mel_weights(NodeContext& c) {
                  {c.scalar_int(1) / 2 + 1, c.scalar_int(0)});
 }
 
-constexpr OperatorRow generator(std::string_view name, int since, NodeFunction infer, OpKind kind,
-                                ElementCost cost, std::string_view doc) {
-    return row(name, kOnnxDomain, since, infer, work_per_output, nullptr, kind,
-               kind == OpKind::elementwise ? FusionClass::elementwise : FusionClass::injective, cost, doc);
-}
-
 constexpr OperatorRow random(std::string_view name, int since, NodeFunction infer, ElementCost cost,
                              std::string_view doc) {
-    OperatorRow row = generator(name, since, infer, OpKind::elementwise, cost, doc);
-    row.random = true;
-    return row;
+    return of_run(kOnnx.elementwise(name, since, infer, work_per_output, cost, doc));
 }
 
 constexpr OperatorRow kGeneratorsRows[] = {
-    row("Constant", kOnnxDomain, 1, infer_constant, work_free, nullptr, OpKind::free,
-        FusionClass::transparent, {}, "a value stored in the file"),
-    generator("ConstantOfShape", 9, infer_constant_of_shape, OpKind::data_movement, {},
-              "a tensor of one value"),
-    generator("Range", 11, infer_range, OpKind::elementwise, {2, 0}, "start, start + delta, ..."),
-    of_microsoft(
-        generator("Range", 1, infer_range, OpKind::elementwise, {2, 0}, "start, start + delta, ...")),
-    generator("EyeLike", 9, infer_eye_like, OpKind::data_movement, {}, "ones on a diagonal"),
+    kOnnx.transparent("Constant", 1, infer_constant, work_free, "a value stored in the file"),
+    kOnnx.movement("ConstantOfShape", 9, infer_constant_of_shape, work_per_output, "a tensor of one value"),
+    kOnnx.elementwise("Range", 11, infer_range, work_per_output, {2, 0}, "start, start + delta, ..."),
+    kMicrosoft.elementwise("Range", 1, infer_range, work_per_output, {2, 0}, "start, start + delta, ..."),
+    kOnnx.movement("EyeLike", 9, infer_eye_like, work_per_output, "ones on a diagonal"),
     // A counter-based generator (Philox, Salmon et al. SC 2011) takes 10 rounds of about 2 operations per
     // number.
     random("RandomNormal", 1, infer_random, {20, 3}, "normal random numbers: Philox rounds and Box-Muller"),
@@ -154,16 +143,14 @@ constexpr OperatorRow kGeneratorsRows[] = {
     random("Bernoulli", 15, infer_eye_like, {21, 0}, "draws 0 or 1 by the given probability"),
     random("Multinomial", 7, infer_multinomial, {21, 1},
            "draws class numbers by unnormalised log-probabilities"),
-    generator("HannWindow", 17, infer_window, OpKind::elementwise, {2, 1}, "Hann window"),
-    generator("HammingWindow", 17, infer_window, OpKind::elementwise, {2, 1}, "Hamming window"),
-    generator("BlackmanWindow", 17, infer_window, OpKind::elementwise, {4, 2}, "Blackman window"),
-    generator("MelWeightMatrix", 17, infer_mel_weights, OpKind::elementwise, {4, 1}, "mel filter bank"),
+    kOnnx.elementwise("HannWindow", 17, infer_window, work_per_output, {2, 1}, "Hann window"),
+    kOnnx.elementwise("HammingWindow", 17, infer_window, work_per_output, {2, 1}, "Hamming window"),
+    kOnnx.elementwise("BlackmanWindow", 17, infer_window, work_per_output, {4, 2}, "Blackman window"),
+    kOnnx.elementwise("MelWeightMatrix", 17, infer_mel_weights, work_per_output, {4, 1}, "mel filter bank"),
 };
 
 } // namespace
 
-std::span<const OperatorRow> generator_rows() {
-    return kGeneratorsRows;
-}
+constinit const std::span<const OperatorRow> generator_rows = kGeneratorsRows;
 
 } // namespace archsim

@@ -50,7 +50,7 @@ void give_shape(Bindings& bindings, std::string_view text, std::string_view flag
     Bindings shapes; // written like values
     give_input(shapes, text, flag);
     for (auto& [name, shape] : shapes.input_values) {
-        if (std::any_of(shape.begin(), shape.end(), [](std::int64_t size) { return size < 0; }))
+        if (std::ranges::any_of(shape, [](std::int64_t size) { return size < 0; }))
             throw UsageError(fmt::format("{} {}: a size is negative", flag, name));
         bindings.input_shapes[name] = std::move(shape);
     }
@@ -65,7 +65,7 @@ std::vector<std::string> sizes_wanted(std::span<const Finding> findings) {
             at == std::string::npos)
             continue;
         std::string flag = finding.hint.substr(at + kExample.size());
-        if (flag.starts_with("--") && std::find(flags.begin(), flags.end(), flag) == flags.end())
+        if (flag.starts_with("--") && std::ranges::find(flags, flag) == flags.end())
             flags.push_back(std::move(flag));
     }
     return flags;

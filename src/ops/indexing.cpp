@@ -13,7 +13,7 @@ namespace {
 /// Reads `count` elements of input 0 where that is less than all of it.
 void read_part(NodeContext& c, double count) {
     if (count < c.elements(0))
-        c.work().partial_reads = {{std::uint16_t{0}, count}};
+        read_part(c, 0, count);
 }
 
 void infer_gather(NodeContext& c) {
@@ -82,7 +82,7 @@ void fold_gather_nd(NodeContext& c) {
 void work_scatter(NodeContext& c) {
     const double updates = c.has_input(2) ? c.elements(2) : 0;
     c.work().vector_ops = c.text("reduction", "none") == "none" ? 0 : updates;
-    c.work().partial_reads = {{std::uint16_t{0}, 0.0}};
+    read_part(c, 0, 0.0);
     c.work().partial_write = updates;
     if (c.input(0).role != TensorRole::intermediate || c.is_constant(0)) {
         c.work().partial_reads.clear(); // copied first
@@ -112,7 +112,7 @@ void fold_scatter_nd(NodeContext& c) {
 }
 
 void work_tensor_scatter(NodeContext& c) {
-    c.work().partial_reads = {{std::uint16_t{0}, 0.0}};
+    read_part(c, 0, 0.0);
     c.work().partial_write = c.elements(1);
     c.mark_kv_cache_input(0);
     c.mark_kv_cache_output(0);
@@ -163,8 +163,7 @@ void infer_compress(NodeContext& c) {
     Shape out = axis ? c.shape(0) : Shape{saturated_int(c.elements(0))};
     std::int64_t& size = out[axis ? normalized_axis(c.integer("axis", 0), out.size()) : 0];
     if (const Constant* condition = c.value(1)) {
-        const auto taken = std::count_if(condition->ints.begin(), condition->ints.end(),
-                                         [](std::int64_t v) { return v != 0; });
+        const auto taken = std::ranges::count_if(condition->ints, [](std::int64_t v) { return v != 0; });
         size = std::min<std::int64_t>(size, taken);
     } else {
         const std::size_t place = axis ? normalized_axis(c.integer("axis", 0), out.size()) : 0;
@@ -183,7 +182,7 @@ void infer_unique(NodeContext& c) {
         std::vector<double> sorted;
         for (std::size_t i = 0; i < value_count(*value); ++i)
             sorted.push_back(number_at(*value, i));
-        std::sort(sorted.begin(), sorted.end());
+        std::ranges::sort(sorted);
         size = std::unique(sorted.begin(), sorted.end()) - sorted.begin();
     } else {
         size = c.data_dependent_dim(0, place, all, "every element is different");
@@ -214,9 +213,7 @@ void infer_top_k(NodeContext& c) {
     else
         k = c.data_dependent_dim(0, axis, out[axis], "k is the whole axis");
     if (k > out[axis])
-        throw NodeProblem{FindingKind::shape_conflict,
-                          "k = " + std::to_string(k) + " exceeds the axis of " + std::to_string(out[axis]),
-                          "check the sizes given for the inputs"};
+        sizes_differ("k = " + std::to_string(k) + " exceeds the axis of " + std::to_string(out[axis]));
     if (c.has_input(1) && !c.value(1))
         c.output(1).data_dependent = true;
     out[axis] = k;
@@ -262,47 +259,37 @@ void work_nms(NodeContext& c) {
     suppression_work(c, lists, boxes, pairs);
 }
 
-constexpr OperatorRow picking(std::string_view name, int since, NodeFunction infer, NodeFunction work,
-                              NodeFunction fold, std::string_view doc) {
-    return {name, kOnnxDomain, since, infer, work, fold, OpKind::data_movement, FusionClass::injective,
-            {},   doc};
-}
-
-constexpr OperatorRow sorting(std::string_view name, int since, NodeFunction infer, NodeFunction work,
-                              std::string_view doc) {
-    return {name,   kOnnxDomain, since, infer, work, nullptr, OpKind::sorting, FusionClass::opaque,
-            {1, 0}, doc};
-}
-
 constexpr OperatorRow kIndexingRows[] = {
-    picking("Gather", 1, infer_gather, work_gather, fold_gather, "rows by index; reads only those rows"),
-    picking("GatherElements", 11, infer_like<0, 1>, work_gather, nullptr, "elements by index along an axis"),
-    picking("GatherND", 11, infer_gather_nd, work_gather, fold_gather_nd, "slices by index tuples"),
-    of_microsoft(
-        picking("GatherND", 1, infer_gather_nd, work_gather, fold_gather_nd, "slices by index tuples")),
-    of_microsoft(sorting("Unique", 1, infer_unique, work_sort,
-                         "distinct elements by sorting; upper bound: all of them")),
-    picking("Scatter", 9, infer_same, work_scatter, nullptr,
-            "places elements by index (older ScatterElements)"),
-    picking("ScatterElements", 11, infer_same, work_scatter, nullptr,
-            "places elements by index along an axis"),
-    picking("ScatterND", 11, infer_same, work_scatter, fold_scatter_nd, "places slices by index tuples"),
-    picking("TensorScatter", 24, infer_same, work_tensor_scatter, nullptr,
-            "writes new keys or values into a cache, in place"),
-    picking("OneHot", 9, infer_one_hot, work_movement, nullptr, "one-hot rows"),
-    sorting("NonZero", 9, infer_non_zero, work_per_input,
-            "places of the non-zero elements; upper bound: all elements"),
-    sorting("Compress", 9, infer_compress, work_per_input, "selected slices; upper bound: all of them"),
-    sorting("Unique", 11, infer_unique, work_sort, "distinct elements by sorting; upper bound: all of them"),
-    sorting("TopK", 1, infer_top_k, work_top_k, "k largest or smallest along an axis, by a heap"),
-    sorting("NonMaxSuppression", 10, infer_nms, work_nms,
-            "greedy suppression of overlapping boxes; upper bound: the limit per class and image"),
+    kOnnx.movement("Gather", 1, infer_gather, work_gather, "rows by index; reads only those rows",
+                   fold_gather),
+    kOnnx.movement("GatherElements", 11, infer_like<0, 1>, work_gather, "elements by index along an axis"),
+    kOnnx.movement("GatherND", 11, infer_gather_nd, work_gather, "slices by index tuples", fold_gather_nd),
+    kMicrosoft.movement("GatherND", 1, infer_gather_nd, work_gather, "slices by index tuples",
+                        fold_gather_nd),
+    kMicrosoft.sorting("Unique", 1, infer_unique, work_sort, {1, 0},
+                       "distinct elements by sorting; upper bound: all of them"),
+    kOnnx.movement("Scatter", 9, infer_same, work_scatter,
+                   "places elements by index (older ScatterElements)"),
+    kOnnx.movement("ScatterElements", 11, infer_same, work_scatter, "places elements by index along an axis"),
+    kOnnx.movement("ScatterND", 11, infer_same, work_scatter, "places slices by index tuples",
+                   fold_scatter_nd),
+    kOnnx.movement("TensorScatter", 24, infer_same, work_tensor_scatter,
+                   "writes new keys or values into a cache, in place"),
+    kOnnx.movement("OneHot", 9, infer_one_hot, work_movement, "one-hot rows"),
+    kOnnx.sorting("NonZero", 9, infer_non_zero, work_per_input, {1, 0},
+                  "places of the non-zero elements; upper bound: all elements"),
+    kOnnx.sorting("Compress", 9, infer_compress, work_per_input, {1, 0},
+                  "selected slices; upper bound: all of them"),
+    kOnnx.sorting("Unique", 11, infer_unique, work_sort, {1, 0},
+                  "distinct elements by sorting; upper bound: all of them"),
+    kOnnx.sorting("TopK", 1, infer_top_k, work_top_k, {1, 0},
+                  "k largest or smallest along an axis, by a heap"),
+    kOnnx.sorting("NonMaxSuppression", 10, infer_nms, work_nms, {1, 0},
+                  "greedy suppression of overlapping boxes; upper bound: the limit per class and image"),
 };
 
 } // namespace
 
-std::span<const OperatorRow> indexing_rows() {
-    return kIndexingRows;
-}
+constinit const std::span<const OperatorRow> indexing_rows = kIndexingRows;
 
 } // namespace archsim

@@ -38,23 +38,27 @@ struct Latent {
     double pairs() const { return attended_pairs(absorbed); }
 };
 
-/// `latent` and `past` are the places of the new and the cached latent vectors among the inputs.
-Latent latent_of(const NodeContext& c, std::size_t latent, std::size_t past) {
+/// Places of the new and the cached latent vectors among the inputs, and of the matrix.
+constexpr std::size_t kLatentInput = 1, kPastInput = 2, kWeights = 3;
+
+/// A size that no file makes negative.
+double attribute(const NodeContext& c, std::string_view key) {
+    return static_cast<double>(std::max<std::int64_t>(0, c.integer(key, 0)));
+}
+
+Latent latent_of(const NodeContext& c) {
     Latent l;
-    const auto attribute = [&](std::string_view key) {
-        return static_cast<double>(std::max<std::int64_t>(0, c.integer(key, 0)));
-    };
-    l.heads = attribute("num_heads");
-    l.rank = attribute("kv_rank");
-    l.plain = attribute("plain_size");
-    l.rotary = attribute("rotary_size");
-    l.value = attribute("value_size");
-    l.keeps = attribute("keeps");
+    l.heads = attribute(c, "num_heads");
+    l.rank = attribute(c, "kv_rank");
+    l.plain = attribute(c, "plain_size");
+    l.rotary = attribute(c, "rotary_size");
+    l.value = attribute(c, "value_size");
+    l.keeps = attribute(c, "keeps");
     if (l.heads < 1 || l.rank < 1 || l.plain < 1 || l.value < 1)
         malformed("num_heads, kv_rank, plain_size and value_size must be positive");
-    l.batch = static_cast<double>(c.dim(latent, 0));
-    l.fresh = static_cast<double>(c.dim(latent, 1));
-    l.total = static_cast<double>(c.dim(past, 2)) + l.fresh;
+    l.batch = static_cast<double>(c.dim(kLatentInput, 0));
+    l.fresh = static_cast<double>(c.dim(kLatentInput, 1));
+    l.total = static_cast<double>(c.dim(kPastInput, 2)) + l.fresh;
     AttentionSizes s;
     s.batch = l.batch;
     s.heads = l.heads;
@@ -76,8 +80,6 @@ Latent latent_of(const NodeContext& c, std::size_t latent, std::size_t past) {
     return l;
 }
 
-constexpr std::size_t kLatentInput = 1, kPastInput = 2, kWeights = 3;
-
 /// One half of the matrix, on queries or results when absorbed and on every position when expanded.
 void half_work(NodeContext& c, const Latent& l, double size, bool keys) {
     Contraction product;
@@ -94,11 +96,12 @@ void half_work(NodeContext& c, const Latent& l, double size, bool keys) {
     product.weights_constant = c.is_constant(kWeights);
     add_product(c, product);
     c.mark_learned(kWeights);
+    c.mark_kv_cache_input(kPastInput);
     if (l.absorbs) { // nothing of the latent vectors is read
-        c.work().partial_reads.emplace_back(static_cast<std::uint16_t>(kLatentInput), 0.0);
-        c.work().partial_reads.emplace_back(static_cast<std::uint16_t>(kPastInput), 0.0);
+        read_part(c, kLatentInput, 0.0);
+        read_part(c, kPastInput, 0.0);
     } else {
-        c.work().partial_reads.emplace_back(std::uint16_t{0}, 0.0);
+        read_part(c, 0, 0.0);
     }
 }
 
@@ -108,7 +111,7 @@ std::int64_t whole(double size) {
 
 /// query, latent, past, weights: queries in the latent space, or keys and values of all positions.
 void infer_keys(NodeContext& c) {
-    const Latent l = latent_of(c, kLatentInput, kPastInput);
+    const Latent l = latent_of(c);
     if (l.absorbs)
         c.set_output(0, c.type(0), {whole(l.batch), whole(l.fresh), whole(l.heads * (l.rank + l.rotary))});
     else
@@ -116,43 +119,41 @@ void infer_keys(NodeContext& c) {
 }
 
 void work_keys(NodeContext& c) {
-    const Latent l = latent_of(c, kLatentInput, kPastInput);
+    const Latent l = latent_of(c);
     half_work(c, l, l.plain, true);
-    c.mark_kv_cache_input(kPastInput);
 }
 
 /// attended, latent, past, weights: results of all heads; expanded, the values of all positions were made
 /// from them.
 void infer_values(NodeContext& c) {
-    const Latent l = latent_of(c, kLatentInput, kPastInput);
+    const Latent l = latent_of(c);
     c.set_output(0, c.type(0), {whole(l.batch), whole(l.fresh), whole(l.heads * l.value)});
 }
 
 void work_values(NodeContext& c) {
-    const Latent l = latent_of(c, kLatentInput, kPastInput);
+    const Latent l = latent_of(c);
     half_work(c, l, l.value, false);
-    c.mark_kv_cache_input(kPastInput);
 }
 
 /// query or keys, latent, past, chosen positions: the attended rows, and the cache with the new latent
 /// vectors.
 void infer_latent(NodeContext& c) {
-    const Latent l = latent_of(c, kLatentInput, kPastInput);
+    const Latent l = latent_of(c);
     const double size = l.absorbs ? l.rank : l.value;
     c.set_output(0, c.type(0), {whole(l.batch), whole(l.fresh), whole(l.heads * size)});
     c.set_output(1, c.type(kPastInput), {whole(l.batch), 1, whole(l.total), c.dim(kPastInput, 3)});
 }
 
 void work_latent(NodeContext& c) {
-    const Latent l = latent_of(c, kLatentInput, kPastInput);
+    const Latent l = latent_of(c);
     attention_work(c, l.absorbs ? l.absorbed : l.expanded);
     add_rotation(c, l.batch * l.fresh * l.heads * l.rotary);
     c.mark_kv_cache_input(kPastInput);
     c.mark_kv_cache_output(1);
     const double past = l.total - l.fresh, width = l.rank + l.rotary;
     const double seen = l.keeps > 0 ? std::min(past, l.keeps * l.fresh) : past;
-    c.work().partial_reads.emplace_back(static_cast<std::uint16_t>(kPastInput), l.batch * seen * width);
-    c.work().partial_writes.emplace_back(std::uint16_t{1}, l.batch * l.fresh * width);
+    read_part(c, kPastInput, l.batch * seen * width);
+    write_part(c, 1, l.batch * l.fresh * width);
 }
 
 /// Positions that one key of an index stands for: more than one where they are compressed (DeepSeek-V4).
@@ -194,7 +195,7 @@ void work_index(NodeContext& c) {
     c.work().serial_steps = kKernels;
     c.mark_kv_cache_input(3);
     c.mark_kv_cache_output(1);
-    c.work().partial_writes.emplace_back(std::uint16_t{1}, s.batch * s.query_length / ratio * size);
+    write_part(c, 1, s.batch * s.query_length / ratio * size);
 }
 
 constexpr std::size_t kWindow = 2, kCompressed = 3;
@@ -225,13 +226,10 @@ struct Compressed {
 /// [batch, 1, kept, size], chosen ones.
 Compressed compressed_of(const NodeContext& c) {
     Compressed a;
-    const auto attribute = [&](std::string_view key) {
-        return static_cast<double>(std::max<std::int64_t>(0, c.integer(key, 0)));
-    };
-    a.heads = attribute("num_heads");
-    a.window = attribute("window");
-    a.ratio = c.has_input(kCompressed) ? attribute("ratio") : 0;
-    a.keeps = attribute("keeps");
+    a.heads = attribute(c, "num_heads");
+    a.window = attribute(c, "window");
+    a.ratio = c.has_input(kCompressed) ? attribute(c, "ratio") : 0;
+    a.keeps = attribute(c, "keeps");
     if (a.heads < 1 || a.window < 1 || (c.has_input(kCompressed) && a.ratio < 1))
         malformed("num_heads, window and ratio must be positive");
     a.batch = static_cast<double>(c.dim(1, 0));
@@ -265,18 +263,17 @@ void work_compressed(NodeContext& c) {
     const auto read = [&](std::size_t input, double most) {
         c.mark_kv_cache_input(input);
         const double kept = static_cast<double>(c.dim(input, 2));
-        c.work().partial_reads.emplace_back(static_cast<std::uint16_t>(input),
-                                            a.batch * std::min(kept, most) * a.size);
+        read_part(c, input, a.batch * std::min(kept, most) * a.size);
     };
     read(kWindow, a.window);
     c.mark_kv_cache_output(1);
-    c.work().partial_writes.emplace_back(std::uint16_t{1}, a.batch * std::min(a.fresh, a.window) * a.size);
+    write_part(c, 1, a.batch * std::min(a.fresh, a.window) * a.size);
     if (a.ratio <= 0)
         return;
     const double all = static_cast<double>(c.dim(kCompressed, 2));
     read(kCompressed, a.keeps > 0 ? a.keeps * a.fresh : all);
     c.mark_kv_cache_output(2);
-    c.work().partial_writes.emplace_back(std::uint16_t{2}, a.batch * a.fresh / a.ratio * a.size);
+    write_part(c, 2, a.batch * a.fresh / a.ratio * a.size);
 }
 
 /// vectors and their scores [batch, tokens, width]: a softmax over each group of positions weighs them.
@@ -294,34 +291,30 @@ void work_compression(NodeContext& c) {
 /// Binding reads the attribute; there is nothing to infer.
 void infer_stored(NodeContext&) {}
 
-constexpr OperatorRow latent(std::string_view name, NodeFunction infer, NodeFunction work, OpKind kind,
-                             std::string_view doc) {
-    return {name, kArchsimDomain, 1, infer, work, nullptr, kind, FusionClass::contraction, {}, doc};
-}
+constexpr RowKinds kArchsim{kArchsimDomain};
 
 constexpr OperatorRow kLatentRows[] = {
-    latent(
-        "LatentKeys", infer_keys, work_keys, OpKind::matmul,
+    kArchsim.product(
+        "LatentKeys", 1, infer_keys, work_keys,
         "latent attention: queries to the latent space, or keys of all positions, whichever multiplies less"),
-    latent("LatentAttention", infer_latent, work_latent, OpKind::attention,
-           "latent attention over a cache of one narrow vector per position"),
-    latent("LatentValues", infer_values, work_values, OpKind::matmul,
-           "latent attention: results back from the latent space, or values of all positions"),
-    latent("SparseIndex", infer_index, work_index, OpKind::matmul,
-           "scores every cached position with a few narrow heads and keeps the best"),
-    row("Stored", kArchsimDomain, 1, infer_stored, work_free, nullptr, OpKind::free, FusionClass::transparent,
-        {}, "says how many bits the elements of its inputs take in memory; nothing runs", true),
-    row("CompressedAttention", kArchsimDomain, 1, infer_compressed, work_compressed, nullptr,
-        OpKind::attention, FusionClass::contraction, {},
-        "attention over the last positions and over one vector for every few earlier ones"),
-    row("CompressPositions", kArchsimDomain, 1, infer_compression, work_compression, nullptr, OpKind::softmax,
-        FusionClass::opaque, {}, "weighs the positions of a group by a softmax and keeps their sum"),
+    kArchsim.attention("LatentAttention", 1, infer_latent, work_latent,
+                       "latent attention over a cache of one narrow vector per position"),
+    kArchsim.product("LatentValues", 1, infer_values, work_values,
+                     "latent attention: results back from the latent space, or values of all positions"),
+    kArchsim.product("SparseIndex", 1, infer_index, work_index,
+                     "scores every cached position with a few narrow heads and keeps the best"),
+    of_unknown(
+        kArchsim.transparent("Stored", 1, infer_stored, work_free,
+                             "says how many bits the elements of its inputs take in memory; nothing runs")),
+    kArchsim.attention("CompressedAttention", 1, infer_compressed, work_compressed,
+                       "attention over the last positions and over one vector for every few earlier ones"),
+    kArchsim.of(OpKind::softmax,
+                FusionClass::opaque)("CompressPositions", 1, infer_compression, work_compression,
+                                     "weighs the positions of a group by a softmax and keeps their sum"),
 };
 
 } // namespace
 
-std::span<const OperatorRow> latent_attention_rows() {
-    return kLatentRows;
-}
+constinit const std::span<const OperatorRow> latent_attention_rows = kLatentRows;
 
 } // namespace archsim

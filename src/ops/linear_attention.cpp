@@ -127,21 +127,17 @@ void work_causal_convolution(NodeContext& c) {
     c.mark_kv_cache_output(1);
 }
 
-constexpr OperatorRow kLinearAttention =
-    row("LinearAttention", kOnnxDomain, 27, infer_linear, work_linear_attention, nullptr, OpKind::attention,
-        FusionClass::contraction, {},
-        "recurrence with a matrix per head as state: linear, gated and delta-rule attention, Mamba-2");
+constexpr OperatorRow kLinearAttention = kOnnx.attention(
+    "LinearAttention", 27, infer_linear, work_linear_attention,
+    "recurrence with a matrix per head as state: linear, gated and delta-rule attention, Mamba-2");
 constexpr OperatorRow kCausalConvolution =
-    row("CausalConvWithState", kOnnxDomain, 27, infer_causal_convolution, work_causal_convolution, nullptr,
-        OpKind::elementwise, FusionClass::opaque, {},
-        "depthwise convolution along the tokens that carries its last inputs over to the next call");
+    kOnnx.opaque("CausalConvWithState", 27, infer_causal_convolution, work_causal_convolution,
+                 "depthwise convolution along the tokens that carries its last inputs over to the next call");
 constexpr OperatorRow kLinearRows[] = {kLinearAttention, of_microsoft(kLinearAttention), kCausalConvolution,
                                        of_microsoft(kCausalConvolution)};
 
 } // namespace
 
-std::span<const OperatorRow> linear_attention_rows() {
-    return kLinearRows;
-}
+constinit const std::span<const OperatorRow> linear_attention_rows = kLinearRows;
 
 } // namespace archsim

@@ -179,55 +179,46 @@ void work_det(NodeContext& c) {
     c.work().special_ops = c.output(0).elements() * n * n / 2;
 }
 
-constexpr OperatorRow product_row(std::string_view name, std::string_view domain, int since,
-                                  NodeFunction infer, NodeFunction work, std::string_view doc) {
-    return {name, domain, since, infer, work, nullptr, OpKind::matmul, FusionClass::contraction, {}, doc};
-}
-
 constexpr OperatorRow kMatmulRows[] = {
-    product_row("MatMul", kOnnxDomain, 1, infer_matmul, work_matmul,
-                "matrix product over the last two axes, broadcasting the rest"),
-    product_row("Gemm", kOnnxDomain, 1, infer_gemm, work_gemm, "alpha A B + beta C"),
-    product_row("MatMulFloat", kArchsimDomain, 1, infer_matmul, work_matmul_float,
-                "matrix product in fp32, whatever others are computed in: the scores of some routers"),
-    product_row("MatMulInteger", kOnnxDomain, 10, infer_matmul_integer, work_matmul_integer,
-                "8-bit matrix product with 32-bit results"),
-    product_row("QLinearMatMul", kOnnxDomain, 10, infer_qlinear_matmul, work_qlinear_matmul,
-                "8-bit matrix product with 8-bit results: requantisation is 4 operations per output"),
-    product_row("MatMulIntegerToFloat", kMicrosoftDomain, 1, infer_matmul_integer_to_float,
-                work_matmul_integer_to_float, "8-bit matrix product scaled to a floating result"),
-    product_row("DynamicQuantizeMatMul", kMicrosoftDomain, 1, infer_matmul, work_dynamic_quantize_matmul,
-                "quantises A on the fly (6 operations per element), 8-bit product"),
-    product_row("MatMulInteger16", kMicrosoftDomain, 1, infer_matmul_integer, work_matmul,
-                "16-bit matrix product with 32-bit results"),
-    product_row("FusedMatMul", kMicrosoftDomain, 1, infer_fused_matmul, work_fused_matmul,
-                "alpha A B with transposed operands"),
-    product_row("TransposeMatMul", kMicrosoftDomain, 1, infer_fused_matmul, work_fused_matmul,
-                "older name of FusedMatMul"),
-    product_row("FusedMatMulActivation", kMicrosoftDomain, 1, infer_fused_matmul,
-                work_fused_matmul_activation, "FusedMatMul and an activation"),
-    product_row("FusedGemm", kMicrosoftDomain, 1, infer_gemm, work_fused_gemm, "Gemm and an activation"),
-    product_row("GemmFastGelu", kMicrosoftDomain, 1, infer_matmul, work_gemm_fast_gelu,
-                "matrix product, bias and the tanh form of gelu"),
-    product_row("GemmFloat8", kMicrosoftDomain, 1, infer_gemm_float8, work_gemm_float8,
-                "Gemm on 8-bit floating values"),
-    row("Det", kOnnxDomain, 11, infer_det, work_det, nullptr, OpKind::reduction, FusionClass::opaque, {},
-        "determinant by LU decomposition: 2/3 n^3 operations"),
+    kOnnx.product("MatMul", 1, infer_matmul, work_matmul,
+                  "matrix product over the last two axes, broadcasting the rest"),
+    kOnnx.product("Gemm", 1, infer_gemm, work_gemm, "alpha A B + beta C"),
+    RowKinds{kArchsimDomain}.product(
+        "MatMulFloat", 1, infer_matmul, work_matmul_float,
+        "matrix product in fp32, whatever others are computed in: the scores of some routers"),
+    kOnnx.product("MatMulInteger", 10, infer_matmul_integer, work_matmul_integer,
+                  "8-bit matrix product with 32-bit results"),
+    kOnnx.product("QLinearMatMul", 10, infer_qlinear_matmul, work_qlinear_matmul,
+                  "8-bit matrix product with 8-bit results: requantisation is 4 operations per output"),
+    kMicrosoft.product("MatMulIntegerToFloat", 1, infer_matmul_integer_to_float, work_matmul_integer_to_float,
+                       "8-bit matrix product scaled to a floating result"),
+    kMicrosoft.product("DynamicQuantizeMatMul", 1, infer_matmul, work_dynamic_quantize_matmul,
+                       "quantises A on the fly (6 operations per element), 8-bit product"),
+    kMicrosoft.product("MatMulInteger16", 1, infer_matmul_integer, work_matmul,
+                       "16-bit matrix product with 32-bit results"),
+    kMicrosoft.product("FusedMatMul", 1, infer_fused_matmul, work_fused_matmul,
+                       "alpha A B with transposed operands"),
+    kMicrosoft.product("TransposeMatMul", 1, infer_fused_matmul, work_fused_matmul,
+                       "older name of FusedMatMul"),
+    kMicrosoft.product("FusedMatMulActivation", 1, infer_fused_matmul, work_fused_matmul_activation,
+                       "FusedMatMul and an activation"),
+    kMicrosoft.product("FusedGemm", 1, infer_gemm, work_fused_gemm, "Gemm and an activation"),
+    kMicrosoft.product("GemmFastGelu", 1, infer_matmul, work_gemm_fast_gelu,
+                       "matrix product, bias and the tanh form of gelu"),
+    kMicrosoft.product("GemmFloat8", 1, infer_gemm_float8, work_gemm_float8, "Gemm on 8-bit floating values"),
+    kOnnx.opaque_reduction("Det", 11, infer_det, work_det,
+                           "determinant by LU decomposition: 2/3 n^3 operations"),
 };
 
 } // namespace
 
-std::span<const OperatorRow> matmul_rows() {
-    return kMatmulRows;
-}
+constinit const std::span<const OperatorRow> matmul_rows = kMatmulRows;
 
 Shape matmul_shape(const MatMulOperand& left, const MatMulOperand& right) {
     const MatrixView a = view_of(left, true), b = view_of(right, false);
     if (a.columns != b.rows)
-        throw NodeProblem{FindingKind::shape_conflict,
-                          "the inner dimensions " + std::to_string(a.columns) + " and " +
-                              std::to_string(b.rows) + " differ",
-                          "check the sizes given for the inputs"};
+        sizes_differ("the inner dimensions " + std::to_string(a.columns) + " and " + std::to_string(b.rows) +
+                     " differ");
     Shape out = broadcast(a.batch, b.batch);
     if (!a.vector)
         out.push_back(a.rows);

@@ -168,21 +168,15 @@ void work_trees(NodeContext& c) {
     c.work().vector_ops = static_cast<double>(rows_of(c, 0).count) * trees * (2 * depth + 1);
 }
 
+constexpr RowKinds kMl{kMlDomain};
+
 constexpr OperatorRow feature(std::string_view name, NodeFunction infer, ElementCost cost,
                               std::string_view doc) {
-    return {name, kMlDomain, 1, infer, work_per_output, nullptr, OpKind::elementwise, FusionClass::opaque,
-            cost, doc};
-}
-
-constexpr OperatorRow model(std::string_view name, int since, NodeFunction infer, NodeFunction work,
-                            std::string_view doc) {
-    return {name, kMlDomain, since, infer, work, nullptr, OpKind::reduction, FusionClass::opaque, {}, doc};
+    return kMl.opaque(name, 1, infer, work_per_output, cost, doc);
 }
 
 constexpr OperatorRow map_row(std::string_view name, NodeFunction infer, std::string_view doc) {
-    OperatorRow row = feature(name, infer, {1, 0}, doc);
-    row.accepts_unknown = true;
-    return row;
+    return of_unknown(feature(name, infer, {1, 0}, doc));
 }
 
 constexpr OperatorRow kMlRows[] = {
@@ -198,19 +192,22 @@ constexpr OperatorRow kMlRows[] = {
     map_row("CastMap", infer_cast_map, "a map as a tensor"),
     map_row("DictVectorizer", infer_dict_vectorizer, "a map as a vector by vocabulary"),
     map_row("ZipMap", infer_zip_map, "scores as a sequence of maps"),
-    model("LinearClassifier", 1, infer_classifier, work_linear, "linear scores of classes"),
-    model("LinearRegressor", 1, infer_regressor, work_linear, "linear regression"),
-    model("SVMClassifier", 1, infer_classifier, work_support_vectors, "support vector machine"),
-    model("SVMRegressor", 1, infer_regressor, work_support_vectors, "support vector regression"),
-    model("TreeEnsemble", 5, infer_tree_ensemble, work_trees, "decision trees, counted as balanced"),
-    model("TreeEnsembleClassifier", 1, infer_classifier, work_trees, "decision trees, counted as balanced"),
-    model("TreeEnsembleRegressor", 1, infer_regressor, work_trees, "decision trees, counted as balanced"),
+    kMl.opaque_reduction("LinearClassifier", 1, infer_classifier, work_linear, "linear scores of classes"),
+    kMl.opaque_reduction("LinearRegressor", 1, infer_regressor, work_linear, "linear regression"),
+    kMl.opaque_reduction("SVMClassifier", 1, infer_classifier, work_support_vectors,
+                         "support vector machine"),
+    kMl.opaque_reduction("SVMRegressor", 1, infer_regressor, work_support_vectors,
+                         "support vector regression"),
+    kMl.opaque_reduction("TreeEnsemble", 5, infer_tree_ensemble, work_trees,
+                         "decision trees, counted as balanced"),
+    kMl.opaque_reduction("TreeEnsembleClassifier", 1, infer_classifier, work_trees,
+                         "decision trees, counted as balanced"),
+    kMl.opaque_reduction("TreeEnsembleRegressor", 1, infer_regressor, work_trees,
+                         "decision trees, counted as balanced"),
 };
 
 } // namespace
 
-std::span<const OperatorRow> ml_rows() {
-    return kMlRows;
-}
+constinit const std::span<const OperatorRow> ml_rows = kMlRows;
 
 } // namespace archsim

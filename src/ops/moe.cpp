@@ -54,8 +54,7 @@ double add_layer(NodeContext& c, const Experts& e, std::size_t weights, std::siz
                       .weights_constant = c.is_constant(weights)};
     add_product(c, layer);
     if (e.active < e.experts)
-        c.work().partial_reads.emplace_back(static_cast<std::uint16_t>(weights),
-                                            c.elements(weights) * e.active / e.experts);
+        read_part(c, weights, c.elements(weights) * e.active / e.experts);
     if (c.has_input(bias)) {
         c.work().vector_ops += e.tokens * e.picks * layer.n;
         c.mark_learned(bias);
@@ -116,20 +115,14 @@ void work_qmoe(NodeContext& c) {
         c.mark_learned(i, false);
 }
 
-constexpr OperatorRow experts(std::string_view name, NodeFunction work, std::string_view doc) {
-    return {name,           kMicrosoftDomain,         1,  infer_same, work, nullptr,
-            OpKind::matmul, FusionClass::contraction, {}, doc};
-}
-
 constexpr OperatorRow kMoeRows[] = {
-    experts("MoE", work_moe, "k experts per token; reads the weights of the active experts"),
-    experts("QMoE", work_qmoe, "MoE with packed weights of 2, 4 or 8 bits"),
+    kMicrosoft.product("MoE", 1, infer_same, work_moe,
+                       "k experts per token; reads the weights of the active experts"),
+    kMicrosoft.product("QMoE", 1, infer_same, work_qmoe, "MoE with packed weights of 2, 4 or 8 bits"),
 };
 
 } // namespace
 
-std::span<const OperatorRow> moe_rows() {
-    return kMoeRows;
-}
+constinit const std::span<const OperatorRow> moe_rows = kMoeRows;
 
 } // namespace archsim

@@ -88,10 +88,8 @@ void infer_concat(NodeContext& c) {
             malformed("the inputs differ in rank");
         for (std::size_t d = 0; d < out.size(); ++d)
             if (d != axis && in[d] != out[d])
-                throw NodeProblem{FindingKind::shape_conflict,
-                                  "the inputs differ in axis " + std::to_string(d) + " (" +
-                                      std::to_string(out[d]) + " and " + std::to_string(in[d]) + ")",
-                                  "check the sizes given for the inputs"};
+                sizes_differ("the inputs differ in axis " + std::to_string(d) + " (" +
+                             std::to_string(out[d]) + " and " + std::to_string(in[d]) + ")");
         out[axis] += in[axis];
     }
     c.set_output(0, c.type(0), std::move(out));
@@ -217,7 +215,7 @@ void work_slice(NodeContext& c) {
     if (c.output(0).shape == c.shape(0) && slice_values_known(c))
         make_free(c);
     else
-        c.work().partial_reads = {{std::uint16_t{0}, kept}};
+        read_part(c, 0, kept);
 }
 
 void fold_slice(NodeContext& c) {
@@ -397,35 +395,27 @@ void infer_space_to_depth(NodeContext& c) {
     c.set_output(0, c.type(0), {in[0], in[1] * block * block, in[2] / block, in[3] / block});
 }
 
-constexpr OperatorRow moving(std::string_view name, int since, NodeFunction infer, NodeFunction work,
-                             NodeFunction fold, std::string_view doc) {
-    return {name, kOnnxDomain, since, infer, work, fold, OpKind::data_movement, FusionClass::injective,
-            {},   doc};
-}
-
 constexpr OperatorRow kMovementRows[] = {
-    moving("Transpose", 1, infer_transpose, work_transpose, fold_transpose,
-           "permutes axes; free when only axes of size 1 move"),
-    moving("Concat", 1, infer_concat, work_concat, fold_concat, "joins tensors along an axis"),
-    moving("Slice", 1, infer_slice, work_slice, fold_slice, "a part of a tensor; reads only that part"),
-    moving("Split", 1, infer_split, work_movement, fold_split, "parts of a tensor along an axis"),
-    moving("Expand", 8, infer_expand, work_copy, fold_expand, "broadcasts to a shape"),
-    moving("Tile", 1, infer_tile, work_copy, fold_tile, "repeats a tensor"),
-    moving("Pad", 1, infer_pad, work_copy, nullptr, "adds a border; negative pads crop"),
-    moving("CenterCropPad", 18, infer_center_crop_pad, work_copy, nullptr, "crops or pads around the centre"),
-    moving("DepthToSpace", 1, infer_depth_to_space, work_movement, nullptr, "channels to pixels"),
-    moving("SpaceToDepth", 1, infer_space_to_depth, work_movement, nullptr, "pixels to channels"),
-    of_microsoft(moving("Pad", 1, infer_pad, work_copy, nullptr, "adds a border; negative pads crop")),
-    of_microsoft(
-        moving("Trilu", 1, infer_same, work_movement, nullptr, "upper or lower triangle, the rest zero")),
-    moving("Trilu", 14, infer_same, work_movement, nullptr, "upper or lower triangle, the rest zero"),
-    moving("ReverseSequence", 10, infer_same, work_movement, nullptr, "reverses sequences of given lengths"),
+    kOnnx.movement("Transpose", 1, infer_transpose, work_transpose,
+                   "permutes axes; free when only axes of size 1 move", fold_transpose),
+    kOnnx.movement("Concat", 1, infer_concat, work_concat, "joins tensors along an axis", fold_concat),
+    kOnnx.movement("Slice", 1, infer_slice, work_slice, "a part of a tensor; reads only that part",
+                   fold_slice),
+    kOnnx.movement("Split", 1, infer_split, work_movement, "parts of a tensor along an axis", fold_split),
+    kOnnx.movement("Expand", 8, infer_expand, work_copy, "broadcasts to a shape", fold_expand),
+    kOnnx.movement("Tile", 1, infer_tile, work_copy, "repeats a tensor", fold_tile),
+    kOnnx.movement("Pad", 1, infer_pad, work_copy, "adds a border; negative pads crop"),
+    kOnnx.movement("CenterCropPad", 18, infer_center_crop_pad, work_copy, "crops or pads around the centre"),
+    kOnnx.movement("DepthToSpace", 1, infer_depth_to_space, work_movement, "channels to pixels"),
+    kOnnx.movement("SpaceToDepth", 1, infer_space_to_depth, work_movement, "pixels to channels"),
+    kMicrosoft.movement("Pad", 1, infer_pad, work_copy, "adds a border; negative pads crop"),
+    kMicrosoft.movement("Trilu", 1, infer_same, work_movement, "upper or lower triangle, the rest zero"),
+    kOnnx.movement("Trilu", 14, infer_same, work_movement, "upper or lower triangle, the rest zero"),
+    kOnnx.movement("ReverseSequence", 10, infer_same, work_movement, "reverses sequences of given lengths"),
 };
 
 } // namespace
 
-std::span<const OperatorRow> movement_rows() {
-    return kMovementRows;
-}
+constinit const std::span<const OperatorRow> movement_rows = kMovementRows;
 
 } // namespace archsim

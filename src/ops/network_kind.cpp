@@ -1,7 +1,5 @@
 #include "archsim/ops/shaped_graph.hpp"
 
-#include <array>
-
 namespace archsim {
 
 NetworkKind ShapedGraph::kind() const {

@@ -125,55 +125,44 @@ void infer_loss(NodeContext& c) {
 
 void work_log_likelihood(NodeContext& c) {
     c.work().vector_ops = 2 * c.elements(1);
-    c.work().partial_reads = {{std::uint16_t{0}, c.elements(1)}};
-}
-
-constexpr OperatorRow norm(std::string_view name, std::string_view domain, int since, NodeFunction infer,
-                           NodeFunction work, ElementCost cost, std::string_view doc) {
-    return {name, domain, since, infer, work, nullptr, OpKind::normalization, FusionClass::reduction,
-            cost, doc};
-}
-
-constexpr OperatorRow softmax(std::string_view name, ElementCost cost, std::string_view doc) {
-    return {name, kOnnxDomain, 1, infer_same, work_softmax, nullptr, OpKind::softmax, FusionClass::reduction,
-            cost, doc};
+    read_part(c, 0, c.elements(1));
 }
 
 constexpr OperatorRow kNormalizationRows[] = {
-    norm("BatchNormalization", kOnnxDomain, 1, infer_batch_norm, work_batch_norm, {2, 0},
-         "scale and shift per channel in inference; statistics too in training"),
-    norm("LayerNormalization", kOnnxDomain, 17, infer_layer_norm, work_layer_norm, {6, 0},
-         "mean, variance, scale and shift over the trailing axes; two passes"),
-    norm("LayerNormalization", kMicrosoftDomain, 1, infer_layer_norm, work_layer_norm, {6, 0},
-         "mean, variance, scale and shift over the trailing axes; two passes"),
-    norm("SimplifiedLayerNormalization", kMicrosoftDomain, 1, infer_layer_norm, work_layer_norm, {4, 0},
-         "root mean square and scale over the trailing axes"),
-    norm("SimplifiedLayerNormalization", kOnnxDomain, 1, infer_layer_norm, work_layer_norm, {4, 0},
-         "as in com.microsoft; onnxruntime writes it without a domain"),
-    norm("RMSNormalization", kOnnxDomain, 23, infer_layer_norm, work_layer_norm, {4, 0},
-         "root mean square and scale over the trailing axes"),
-    norm("InstanceNormalization", kOnnxDomain, 1, infer_same, work_group_norm, {7, 0},
-         "mean and variance of each channel of each sample"),
-    norm("GroupNormalization", kOnnxDomain, 18, infer_same, work_group_norm, {7, 0},
-         "mean and variance of groups of channels"),
-    norm("MeanVarianceNormalization", kOnnxDomain, 9, infer_same, work_mean_variance, {5, 0},
-         "mean and variance over given axes"),
-    norm("LRN", kOnnxDomain, 1, infer_same, work_lrn, {6, 3}, "local response normalisation across channels"),
-    norm("LpNormalization", kOnnxDomain, 1, infer_same, work_lp_norm, {3, 0},
-         "divides by the Lp norm of an axis"),
-    softmax("Softmax", {4, 1}, "exp(x - max) / sum: maximum, subtraction, sum, scaling; exp"),
-    softmax("LogSoftmax", {4, 1}, "x - max - log sum exp(x - max)"),
-    softmax("Hardmax", {2, 0}, "one at the largest value, zero elsewhere"),
-    row("NegativeLogLikelihoodLoss", kOnnxDomain, 12, infer_loss, work_log_likelihood, nullptr,
-        OpKind::reduction, FusionClass::reduction, {}, "picks the log-probability of each label"),
-    row("SoftmaxCrossEntropyLoss", kOnnxDomain, 12, infer_loss, work_per_input, nullptr, OpKind::softmax,
-        FusionClass::reduction, {5, 1}, "log-softmax and the negative log-likelihood"),
+    kOnnx.normalization("BatchNormalization", 1, infer_batch_norm, work_batch_norm, {2, 0},
+                        "scale and shift per channel in inference; statistics too in training"),
+    kOnnx.normalization("LayerNormalization", 17, infer_layer_norm, work_layer_norm, {6, 0},
+                        "mean, variance, scale and shift over the trailing axes; two passes"),
+    kMicrosoft.normalization("LayerNormalization", 1, infer_layer_norm, work_layer_norm, {6, 0},
+                             "mean, variance, scale and shift over the trailing axes; two passes"),
+    kMicrosoft.normalization("SimplifiedLayerNormalization", 1, infer_layer_norm, work_layer_norm, {4, 0},
+                             "root mean square and scale over the trailing axes"),
+    kOnnx.normalization("SimplifiedLayerNormalization", 1, infer_layer_norm, work_layer_norm, {4, 0},
+                        "as in com.microsoft; onnxruntime writes it without a domain"),
+    kOnnx.normalization("RMSNormalization", 23, infer_layer_norm, work_layer_norm, {4, 0},
+                        "root mean square and scale over the trailing axes"),
+    kOnnx.normalization("InstanceNormalization", 1, infer_same, work_group_norm, {7, 0},
+                        "mean and variance of each channel of each sample"),
+    kOnnx.normalization("GroupNormalization", 18, infer_same, work_group_norm, {7, 0},
+                        "mean and variance of groups of channels"),
+    kOnnx.normalization("MeanVarianceNormalization", 9, infer_same, work_mean_variance, {5, 0},
+                        "mean and variance over given axes"),
+    kOnnx.normalization("LRN", 1, infer_same, work_lrn, {6, 3},
+                        "local response normalisation across channels"),
+    kOnnx.normalization("LpNormalization", 1, infer_same, work_lp_norm, {3, 0},
+                        "divides by the Lp norm of an axis"),
+    kOnnx.softmax("Softmax", 1, infer_same, work_softmax, {4, 1},
+                  "exp(x - max) / sum: maximum, subtraction, sum, scaling; exp"),
+    kOnnx.softmax("LogSoftmax", 1, infer_same, work_softmax, {4, 1}, "x - max - log sum exp(x - max)"),
+    kOnnx.softmax("Hardmax", 1, infer_same, work_softmax, {2, 0}, "one at the largest value, zero elsewhere"),
+    kOnnx.reduction("NegativeLogLikelihoodLoss", 12, infer_loss, work_log_likelihood,
+                    "picks the log-probability of each label"),
+    kOnnx.softmax("SoftmaxCrossEntropyLoss", 12, infer_loss, work_per_input, {5, 1},
+                  "log-softmax and the negative log-likelihood"),
 };
 
 } // namespace
 
-std::span<const OperatorRow> normalization_rows() {
-    return kNormalizationRows;
-}
+constinit const std::span<const OperatorRow> normalization_rows = kNormalizationRows;
 
 } // namespace archsim

@@ -83,8 +83,8 @@ void drop_unused(ShapedGraph& graph) {
         Operator& op = graph.operators[i];
         if (op.folded)
             continue;
-        const bool used = std::any_of(op.outputs.begin(), op.outputs.end(),
-                                      [&](TensorId id) { return id != kNoTensor && wanted[id]; });
+        const bool used =
+            std::ranges::any_of(op.outputs, [&](TensorId id) { return id != kNoTensor && wanted[id]; });
         if (!used) {
             op.folded = true;
             continue;
@@ -94,12 +94,10 @@ void drop_unused(ShapedGraph& graph) {
     forget_unread(graph);
 }
 
-namespace {
-
 constexpr std::size_t kListedNames = 8;
 
-void report_unused(BindState& state, const std::string& name, std::string message,
-                   const std::vector<std::string>& choices) {
+static void report_unused(BindState& state, const std::string& name, std::string message,
+                          const std::vector<std::string>& choices) {
     Finding finding{.kind = FindingKind::unknown_name,
                     .severity = Severity::warning,
                     .message = std::move(message),
@@ -113,7 +111,7 @@ void report_unused(BindState& state, const std::string& name, std::string messag
     state.report(std::move(finding));
 }
 
-void check_dims(BindState& state) {
+static void check_dims(BindState& state) {
     std::vector<std::string> choices;
     for (const auto& [name, size] : state.graph.dims)
         choices.push_back(name);
@@ -132,8 +130,9 @@ void check_dims(BindState& state) {
 }
 
 template <typename Given>
-void check_tensors(BindState& state, const Given& given, const std::unordered_set<std::string_view>& known,
-                   std::string_view what, const std::vector<std::string>& inputs) {
+static void check_tensors(BindState& state, const Given& given,
+                          const std::unordered_set<std::string_view>& known, std::string_view what,
+                          const std::vector<std::string>& inputs) {
     for (const auto& [name, value] : given)
         if (!known.contains(name))
             report_unused(state, name,
@@ -142,8 +141,6 @@ void check_tensors(BindState& state, const Given& given, const std::unordered_se
                               "not used",
                           inputs);
 }
-
-} // namespace
 
 void check_names(BindState& state) {
     check_dims(state);

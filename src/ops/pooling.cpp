@@ -145,7 +145,7 @@ void work_roi_align(NodeContext& c) {
     };
     const double samples = c.output(0).elements() * per_axis(2) * per_axis(3);
     c.work().vector_ops = samples * 9;
-    c.work().partial_reads = {{std::uint16_t{0}, std::min(c.elements(0), samples * 4)}};
+    read_part(c, 0, std::min(c.elements(0), samples * 4));
 }
 
 void infer_col2im(NodeContext& c) {
@@ -158,41 +158,33 @@ void infer_col2im(NodeContext& c) {
     c.set_output(0, c.type(0), std::move(out));
 }
 
-constexpr OperatorRow pooling(std::string_view name, std::string_view domain, int since, NodeFunction infer,
-                              NodeFunction work, ElementCost cost, std::string_view doc) {
-    return {name, domain, since, infer, work, nullptr, OpKind::pooling, FusionClass::reduction, cost, doc};
-}
-
 constexpr OperatorRow kPoolingRows[] = {
-    pooling("MaxPool", kOnnxDomain, 1, infer_pool, work_pool, {1, 0}, "largest value under a window"),
-    pooling("AveragePool", kOnnxDomain, 1, infer_pool, work_pool, {1, 0}, "mean under a window"),
-    pooling("LpPool", kOnnxDomain, 1, infer_pool, work_pool, {2, 1}, "Lp norm under a window"),
-    pooling("GlobalAveragePool", kOnnxDomain, 1, infer_global_pool, work_global_pool, {1, 0},
-            "mean of each channel"),
-    pooling("GlobalMaxPool", kOnnxDomain, 1, infer_global_pool, work_global_pool, {1, 0},
-            "largest value of each channel"),
-    pooling("GlobalLpPool", kOnnxDomain, 1, infer_global_pool, work_global_pool, {2, 1},
-            "Lp norm of each channel"),
-    pooling("QLinearAveragePool", kMicrosoftDomain, 1, infer_pool, work_qlinear_pool<false>, {},
-            "8-bit mean under a window"),
-    pooling("QLinearGlobalAveragePool", kMicrosoftDomain, 1, infer_global_pool, work_qlinear_pool<true>, {},
-            "8-bit mean of each channel"),
-    pooling("NhwcMaxPool", kMicrosoftDomain, 1, infer_pool, work_pool, {1, 0},
-            "largest value under a window, channels last"),
-    pooling("MaxRoiPool", kOnnxDomain, 1, infer_max_roi_pool, work_max_roi_pool, {1, 0},
-            "largest value in cells of regions; each region is taken to cover the image"),
-    pooling("RoiAlign", kOnnxDomain, 10, infer_roi_align, work_roi_align, {9, 0},
-            "bilinear samples in cells of regions: 9 operations per sample"),
-    row("MaxUnpool", kOnnxDomain, 9, infer_max_unpool, work_movement, nullptr, OpKind::data_movement,
-        FusionClass::injective, {}, "puts pooled values back where they came from"),
-    row("Col2Im", kOnnxDomain, 18, infer_col2im, work_per_input, nullptr, OpKind::data_movement,
-        FusionClass::injective, {1, 0}, "adds overlapping blocks into an image"),
+    kOnnx.pooling("MaxPool", 1, infer_pool, work_pool, {1, 0}, "largest value under a window"),
+    kOnnx.pooling("AveragePool", 1, infer_pool, work_pool, {1, 0}, "mean under a window"),
+    kOnnx.pooling("LpPool", 1, infer_pool, work_pool, {2, 1}, "Lp norm under a window"),
+    kOnnx.pooling("GlobalAveragePool", 1, infer_global_pool, work_global_pool, {1, 0},
+                  "mean of each channel"),
+    kOnnx.pooling("GlobalMaxPool", 1, infer_global_pool, work_global_pool, {1, 0},
+                  "largest value of each channel"),
+    kOnnx.pooling("GlobalLpPool", 1, infer_global_pool, work_global_pool, {2, 1}, "Lp norm of each channel"),
+    kMicrosoft.pooling("QLinearAveragePool", 1, infer_pool, work_qlinear_pool<false>,
+                       "8-bit mean under a window"),
+    kMicrosoft.pooling("QLinearGlobalAveragePool", 1, infer_global_pool, work_qlinear_pool<true>,
+                       "8-bit mean of each channel"),
+    kMicrosoft.pooling("NhwcMaxPool", 1, infer_pool, work_pool, {1, 0},
+                       "largest value under a window, channels last"),
+    kOnnx.pooling("MaxRoiPool", 1, infer_max_roi_pool, work_max_roi_pool, {1, 0},
+                  "largest value in cells of regions; each region is taken to cover the image"),
+    kOnnx.pooling("RoiAlign", 10, infer_roi_align, work_roi_align, {9, 0},
+                  "bilinear samples in cells of regions: 9 operations per sample"),
+    kOnnx.movement("MaxUnpool", 9, infer_max_unpool, work_movement,
+                   "puts pooled values back where they came from"),
+    kOnnx.movement("Col2Im", 18, infer_col2im, work_per_input, {1, 0},
+                   "adds overlapping blocks into an image"),
 };
 
 } // namespace
 
-std::span<const OperatorRow> pooling_rows() {
-    return kPoolingRows;
-}
+constinit const std::span<const OperatorRow> pooling_rows = kPoolingRows;
 
 } // namespace archsim

@@ -34,8 +34,8 @@ static double quantised_bits(const ShapedGraph& graph, const Operator& op) {
 }
 
 bool meets_weight_only(const ShapedGraph& graph, const Operator& op) {
-    return std::any_of(op.inputs.begin(), op.inputs.end(),
-                       [&](TensorId in) { return in != kNoTensor && graph.tensors[in].weight_only; });
+    return std::ranges::any_of(op.inputs,
+                               [&](TensorId in) { return in != kNoTensor && graph.tensors[in].weight_only; });
 }
 
 std::string_view declared_format(const ShapedGraph& graph, const Operator& op) {
@@ -70,8 +70,7 @@ std::vector<FormatShare> precision_mix(const ShapedGraph& graph) {
         share.format = format;
         mix.push_back(std::move(share));
     }
-    std::stable_sort(mix.begin(), mix.end(),
-                     [](const FormatShare& a, const FormatShare& b) { return a.operations > b.operations; });
+    std::ranges::stable_sort(mix, std::ranges::greater{}, &FormatShare::operations);
     return mix;
 }
 
@@ -83,8 +82,7 @@ std::vector<WeightShare> weight_mix(const ShapedGraph& graph) {
     std::vector<WeightShare> mix;
     for (const auto& [bits, count] : parameters)
         mix.push_back({bits, count});
-    std::stable_sort(mix.begin(), mix.end(),
-                     [](const WeightShare& a, const WeightShare& b) { return a.parameters > b.parameters; });
+    std::ranges::stable_sort(mix, std::ranges::greater{}, &WeightShare::parameters);
     return mix;
 }
 
@@ -95,8 +93,7 @@ bool is_quantized(const ShapedGraph& graph) {
     };
     const auto narrow = [](const WeightShare& share) { return share.bits < kNarrowestPlainFloat; };
     const std::vector<WeightShare> weights = weight_mix(graph);
-    return std::any_of(graph.operators.begin(), graph.operators.end(), prescribed) ||
-           std::any_of(weights.begin(), weights.end(), narrow);
+    return std::ranges::any_of(graph.operators, prescribed) || std::ranges::any_of(weights, narrow);
 }
 
 } // namespace archsim

@@ -42,13 +42,11 @@ void work_dynamic_quantize(NodeContext& c) {
 }
 
 constexpr OperatorRow kQuantize =
-    row("QuantizeLinear", kOnnxDomain, 10, infer_quantize, work_per_output, nullptr, OpKind::elementwise,
-        FusionClass::elementwise, {4, 0},
-        "scale, round, add the zero point, clip; free after an operator that runs quantised");
+    kOnnx.elementwise("QuantizeLinear", 10, infer_quantize, work_per_output, {4, 0},
+                      "scale, round, add the zero point, clip; free after an operator that runs quantised");
 constexpr OperatorRow kDequantize =
-    row("DequantizeLinear", kOnnxDomain, 10, infer_dequantize, work_per_output, nullptr, OpKind::elementwise,
-        FusionClass::elementwise, {2, 0},
-        "subtract the zero point and scale; free before an operator that runs quantised");
+    kOnnx.elementwise("DequantizeLinear", 10, infer_dequantize, work_per_output, {2, 0},
+                      "subtract the zero point and scale; free before an operator that runs quantised");
 
 // --- Elementwise: each operand is a tensor, a scale and a zero point
 
@@ -193,56 +191,47 @@ void work_gather_blocks(NodeContext& c) {
     c.work().partial_reads = {{std::uint16_t{0}, part * c.elements(0)},
                               {std::uint16_t{2}, part * c.elements(2)}};
     if (c.has_input(3))
-        c.work().partial_reads.emplace_back(std::uint16_t{3}, part * c.elements(3));
+        read_part(c, 3, part * c.elements(3));
     c.mark_learned(0);
     c.mark_packed(0, packing);
     mark_learned(c, {2, 3}, false);
 }
-
-constexpr auto kElementwise = OpKind::elementwise;
-constexpr auto kJoins = FusionClass::elementwise;
 
 constexpr OperatorRow kQuantizedRows[] = {
     kQuantize,
     of_microsoft(kQuantize),
     kDequantize,
     of_microsoft(kDequantize),
-    row("DynamicQuantizeLinear", kOnnxDomain, 11, infer_dynamic_quantize, work_dynamic_quantize, nullptr,
-        OpKind::reduction, FusionClass::reduction, {6, 0},
-        "finds minimum and maximum, then scales, rounds and clips: 6 operations per element"),
-    microsoft_row("QLinearAdd", infer_qlinear_binary, work_qlinear, kElementwise, kJoins, {7, 0},
-                  "8-bit sum: rescaling both operands and the result"),
-    microsoft_row("QLinearMul", infer_qlinear_binary, work_qlinear, kElementwise, kJoins, {6, 0},
-                  "8-bit product: removing zero points and rescaling"),
-    microsoft_row("QLinearLeakyRelu", infer_same, work_qlinear, kElementwise, kJoins, {1, 0},
-                  "8-bit table lookup"),
-    microsoft_row("QLinearSigmoid", infer_same, work_qlinear, kElementwise, kJoins, {1, 0},
-                  "8-bit table lookup"),
-    microsoft_row("QLinearSoftmax", infer_same, work_qlinear_softmax, OpKind::softmax, FusionClass::reduction,
-                  {5, 1}, "softmax of 8-bit values"),
-    microsoft_row("QLinearWhere", infer_qlinear_where, work_qlinear, kElementwise, kJoins, {5, 0},
-                  "8-bit selection with rescaling"),
-    microsoft_row("QLinearConcat", infer_qlinear_concat, work_qlinear, OpKind::data_movement,
-                  FusionClass::injective, {4, 0}, "joins 8-bit tensors, rescaling each"),
-    microsoft_row("QLinearReduceMean", infer_qlinear_reduce_mean, work_qlinear_reduce_mean, OpKind::reduction,
-                  FusionClass::reduction, {}, "8-bit mean over axes"),
-    microsoft_row("MulInteger", infer_mul_integer, work_per_output, kElementwise, kJoins, {3, 0},
-                  "8-bit product with 32-bit results"),
-    microsoft_row("QGemm", infer_qgemm, work_qgemm, OpKind::matmul, FusionClass::contraction, {},
-                  "8-bit Gemm"),
-    microsoft_row(
-        "MatMulNBits", infer_packed_matmul, work_packed_matmul, OpKind::matmul, FusionClass::contraction, {},
+    kOnnx.reduction("DynamicQuantizeLinear", 11, infer_dynamic_quantize, work_dynamic_quantize, {6, 0},
+                    "finds minimum and maximum, then scales, rounds and clips: 6 operations per element"),
+    kMicrosoft.elementwise("QLinearAdd", 1, infer_qlinear_binary, work_qlinear, {7, 0},
+                           "8-bit sum: rescaling both operands and the result"),
+    kMicrosoft.elementwise("QLinearMul", 1, infer_qlinear_binary, work_qlinear, {6, 0},
+                           "8-bit product: removing zero points and rescaling"),
+    kMicrosoft.elementwise("QLinearLeakyRelu", 1, infer_same, work_qlinear, {1, 0}, "8-bit table lookup"),
+    kMicrosoft.elementwise("QLinearSigmoid", 1, infer_same, work_qlinear, {1, 0}, "8-bit table lookup"),
+    kMicrosoft.softmax("QLinearSoftmax", 1, infer_same, work_qlinear_softmax, {5, 1},
+                       "softmax of 8-bit values"),
+    kMicrosoft.elementwise("QLinearWhere", 1, infer_qlinear_where, work_qlinear, {5, 0},
+                           "8-bit selection with rescaling"),
+    kMicrosoft.movement("QLinearConcat", 1, infer_qlinear_concat, work_qlinear, {4, 0},
+                        "joins 8-bit tensors, rescaling each"),
+    kMicrosoft.reduction("QLinearReduceMean", 1, infer_qlinear_reduce_mean, work_qlinear_reduce_mean,
+                         "8-bit mean over axes"),
+    kMicrosoft.elementwise("MulInteger", 1, infer_mul_integer, work_per_output, {3, 0},
+                           "8-bit product with 32-bit results"),
+    kMicrosoft.product("QGemm", 1, infer_qgemm, work_qgemm, "8-bit Gemm"),
+    kMicrosoft.product(
+        "MatMulNBits", 1, infer_packed_matmul, work_packed_matmul,
         "product with block-quantised weights of 2 to 8 bits; expanding a weight takes 2 operations"),
-    microsoft_row("MatMulBnb4", infer_packed_matmul, work_packed_matmul, OpKind::matmul,
-                  FusionClass::contraction, {}, "product with 4-bit floating (FP4, NF4) weights"),
-    microsoft_row("GatherBlockQuantized", infer_gather_blocks, work_gather_blocks, OpKind::data_movement,
-                  FusionClass::injective, {}, "rows of a block-quantised table; reads only those rows"),
+    kMicrosoft.product("MatMulBnb4", 1, infer_packed_matmul, work_packed_matmul,
+                       "product with 4-bit floating (FP4, NF4) weights"),
+    kMicrosoft.movement("GatherBlockQuantized", 1, infer_gather_blocks, work_gather_blocks,
+                        "rows of a block-quantised table; reads only those rows"),
 };
 
 } // namespace
 
-std::span<const OperatorRow> quantization_rows() {
-    return kQuantizedRows;
-}
+constinit const std::span<const OperatorRow> quantization_rows = kQuantizedRows;
 
 } // namespace archsim

@@ -118,7 +118,7 @@ std::optional<Precision> common_precision(DataType a, DataType b) {
 
 void mark_quantization(BindState& state) {
     ShapedGraph& graph = state.graph;
-    if (std::none_of(graph.operators.begin(), graph.operators.end(), is_dequantize))
+    if (std::ranges::none_of(graph.operators, is_dequantize))
         return;
     QuantizedForms forms(graph);
     const auto producers = producers_of(graph);
@@ -133,7 +133,7 @@ void mark_quantization(BindState& state) {
         if (id != kNoTensor)
             ++readers[id];
     const auto feeds_only_quantizers = [&](const Operator& op) {
-        return std::all_of(op.outputs.begin(), op.outputs.end(), [&](TensorId id) {
+        return std::ranges::all_of(op.outputs, [&](TensorId id) {
             return id == kNoTensor || (readers[id] > 0 && readers[id] == quantizers[id]);
         });
     };
@@ -145,7 +145,7 @@ void mark_quantization(BindState& state) {
         if (multiplies(op) && op.inputs.size() > 1 && !op.native_precision)
             op.native_precision = common_precision(first, forms.of(op.inputs[1]));
         else if (!multiplies(op) && first != DataType::undefined && feeds_only_quantizers(op) &&
-                 std::all_of(op.inputs.begin(), op.inputs.end(), [&](TensorId id) {
+                 std::ranges::all_of(op.inputs, [&](TensorId id) {
                      return id == kNoTensor || forms.of(id) != DataType::undefined ||
                             graph.tensors[id].constant;
                  }))
@@ -169,10 +169,10 @@ void mark_quantization(BindState& state) {
     std::vector<bool> read_as_float(graph.tensors.size(), false);
     for (std::size_t i = graph.operators.size(); i-- > 0;) {
         const Operator& op = graph.operators[i];
-        const bool passes_on = moves_only(op) && !op.folded &&
-                               std::none_of(op.outputs.begin(), op.outputs.end(), [&](TensorId id) {
-                                   return id != kNoTensor && read_as_float[id];
-                               });
+        const bool passes_on =
+            moves_only(op) && !op.folded && std::ranges::none_of(op.outputs, [&](TensorId id) {
+                return id != kNoTensor && read_as_float[id];
+            });
         if (op.native_precision || passes_on || is_quantize(op))
             continue;
         mark(read_as_float, op.inputs);

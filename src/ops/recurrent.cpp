@@ -4,8 +4,6 @@
 #include "ops/common.hpp"
 #include "ops/families.hpp"
 
-#include <algorithm>
-
 namespace archsim {
 
 namespace {
@@ -15,21 +13,30 @@ struct Recurrence {
     bool batch_first = false;
 };
 
-Recurrence recurrence_of(const NodeContext& c) {
-    Recurrence r;
-    if (c.rank(0) != 3 || c.rank(1) != 3 || c.rank(2) != 3)
-        malformed("input, weights and recurrence weights need rank 3");
-    r.batch_first = c.integer("layout", 0) != 0;
-    r.steps = c.dim(0, r.batch_first ? 1 : 0);
-    r.batch = c.dim(0, r.batch_first ? 0 : 1);
-    r.inputs = c.dim(0, 2);
-    r.directions = c.dim(1, 0);
-    r.hidden = c.dim(2, 2);
-    return r;
+/// `hidden`: the axis of the recurrence weights that is one unit wide.
+Recurrence sizes_of(const NodeContext& c, bool batch_first, std::int64_t hidden) {
+    return {c.dim(0, batch_first ? 1 : 0),
+            c.dim(0, batch_first ? 0 : 1),
+            c.dim(0, 2),
+            c.dim(2, hidden),
+            c.dim(1, 0),
+            batch_first};
 }
 
+Recurrence recurrence_of(const NodeContext& c) {
+    if (c.rank(0) != 3 || c.rank(1) != 3 || c.rank(2) != 3)
+        malformed("input, weights and recurrence weights need rank 3");
+    return sizes_of(c, c.integer("layout", 0) != 0, 2);
+}
+
+/// Weights are [directions, inputs, gates x hidden] in 8 bits, inputs quantised on the fly.
+Recurrence dynamic_recurrence(const NodeContext& c) {
+    return sizes_of(c, false, 1);
+}
+
+template <Recurrence (*Sizes)(const NodeContext&)>
 void infer_recurrent(NodeContext& c) {
-    const Recurrence r = recurrence_of(c);
+    const Recurrence r = Sizes(c);
     if (r.batch_first)
         c.set_output(0, c.type(0), {r.batch, r.steps, r.directions, r.hidden});
     else
@@ -72,24 +79,6 @@ void work_rnn(NodeContext& c) {
     count(c, 1, {0, 1}, false);
 }
 
-/// Weights are [directions, inputs, gates x hidden] in 8 bits, inputs quantised on the fly.
-Recurrence dynamic_recurrence(const NodeContext& c) {
-    Recurrence r;
-    r.steps = c.dim(0, 0);
-    r.batch = c.dim(0, 1);
-    r.inputs = c.dim(0, 2);
-    r.directions = c.dim(1, 0);
-    r.hidden = c.dim(2, 1);
-    return r;
-}
-
-void infer_dynamic_lstm(NodeContext& c) {
-    const Recurrence r = dynamic_recurrence(c);
-    c.set_output(0, c.type(0), {r.steps, r.directions, r.batch, r.hidden});
-    c.set_output(1, c.type(0), {r.directions, r.batch, r.hidden});
-    c.set_output(2, c.type(0), {r.directions, r.batch, r.hidden});
-}
-
 void work_dynamic_lstm(NodeContext& c) {
     const Recurrence r = dynamic_recurrence(c);
     recurrent_work(c, {static_cast<double>(r.directions), static_cast<double>(r.steps),
@@ -103,24 +92,19 @@ void work_dynamic_lstm(NodeContext& c) {
     mark_learned_from(c, 8, false);
 }
 
-constexpr OperatorRow recurrent(std::string_view name, NodeFunction work, std::string_view doc) {
-    return {name, kOnnxDomain, 1, infer_recurrent, work, nullptr, OpKind::recurrent, FusionClass::opaque,
-            {},   doc};
-}
-
 constexpr OperatorRow kRecurrentRows[] = {
-    recurrent("LSTM", work_lstm,
-              "long short-term memory: 4 gates; one input projection, then dependent steps"),
-    recurrent("GRU", work_gru, "gated recurrent unit: 3 gates; one input projection, then dependent steps"),
-    recurrent("RNN", work_rnn, "plain recurrence: one input projection, then dependent steps"),
-    row("DynamicQuantizeLSTM", kMicrosoftDomain, 1, infer_dynamic_lstm, work_dynamic_lstm, nullptr,
-        OpKind::recurrent, FusionClass::opaque, {}, "LSTM with 8-bit weights, inputs quantised on the fly"),
+    kOnnx.recurrent("LSTM", 1, infer_recurrent<recurrence_of>, work_lstm,
+                    "long short-term memory: 4 gates; one input projection, then dependent steps"),
+    kOnnx.recurrent("GRU", 1, infer_recurrent<recurrence_of>, work_gru,
+                    "gated recurrent unit: 3 gates; one input projection, then dependent steps"),
+    kOnnx.recurrent("RNN", 1, infer_recurrent<recurrence_of>, work_rnn,
+                    "plain recurrence: one input projection, then dependent steps"),
+    kMicrosoft.recurrent("DynamicQuantizeLSTM", 1, infer_recurrent<dynamic_recurrence>, work_dynamic_lstm,
+                         "LSTM with 8-bit weights, inputs quantised on the fly"),
 };
 
 } // namespace
 
-std::span<const OperatorRow> recurrent_rows() {
-    return kRecurrentRows;
-}
+constinit const std::span<const OperatorRow> recurrent_rows = kRecurrentRows;
 
 } // namespace archsim

@@ -115,14 +115,7 @@ void fold_cumsum(NodeContext& c) {
 
 constexpr OperatorRow reduce(std::string_view name, ElementCost cost, std::string_view doc,
                              NodeFunction fold = nullptr) {
-    return {name, kOnnxDomain, 1, infer_reduce, work_reduce, fold, OpKind::reduction, FusionClass::reduction,
-            cost, doc};
-}
-
-constexpr OperatorRow scan(std::string_view name, int since, std::string_view doc, NodeFunction fold) {
-    return {
-        name,   kOnnxDomain, since, infer_same, work_per_input, fold, OpKind::reduction, FusionClass::opaque,
-        {1, 0}, doc};
+    return kOnnx.reduction(name, 1, infer_reduce, work_reduce, cost, doc, fold);
 }
 
 constexpr OperatorRow kReductionRows[] = {
@@ -136,18 +129,18 @@ constexpr OperatorRow kReductionRows[] = {
     reduce("ReduceSumSquare", {2, 0}, "sum of squares over axes"),
     reduce("ReduceLogSum", {1, 0}, "logarithm of the sum over axes"),
     reduce("ReduceLogSumExp", {3, 1}, "logarithm of the sum of exponentials over axes"),
-    row("ArgMax", kOnnxDomain, 1, infer_arg, work_per_input, nullptr, OpKind::reduction,
-        FusionClass::reduction, {1, 0}, "place of the largest value along an axis"),
-    row("ArgMin", kOnnxDomain, 1, infer_arg, work_per_input, nullptr, OpKind::reduction,
-        FusionClass::reduction, {1, 0}, "place of the smallest value along an axis"),
-    scan("CumSum", 11, "running sum along an axis", fold_cumsum),
-    scan("CumProd", 26, "running product along an axis", nullptr),
+    kOnnx.reduction("ArgMax", 1, infer_arg, work_per_input, {1, 0},
+                    "place of the largest value along an axis"),
+    kOnnx.reduction("ArgMin", 1, infer_arg, work_per_input, {1, 0},
+                    "place of the smallest value along an axis"),
+    kOnnx.opaque_reduction("CumSum", 11, infer_same, work_per_input, {1, 0}, "running sum along an axis",
+                           fold_cumsum),
+    kOnnx.opaque_reduction("CumProd", 26, infer_same, work_per_input, {1, 0},
+                           "running product along an axis"),
 };
 
 } // namespace
 
-std::span<const OperatorRow> reduction_rows() {
-    return kReductionRows;
-}
+constinit const std::span<const OperatorRow> reduction_rows = kReductionRows;
 
 } // namespace archsim

@@ -1,66 +1,19 @@
 #include "archsim/extend/operator.hpp"
 
-#include "core/text.hpp"
 #include "ops/families.hpp"
 
 #include <algorithm>
 #include <array>
 #include <string>
-#include <tuple>
+#include <utility>
 
 namespace archsim {
 
-static auto key_of(const OperatorRow& row) {
-    return std::tie(row.name, row.domain);
-}
-
-OperatorRegistry::OperatorRegistry(std::vector<OperatorRow> rows) : rows_(std::move(rows)) {
-    std::sort(rows_.begin(), rows_.end(),
-              [](const OperatorRow& a, const OperatorRow& b) { return key_of(a) < key_of(b); });
-}
-
-void OperatorRegistry::add(const OperatorRow& row) {
-    const auto it =
-        std::lower_bound(rows_.begin(), rows_.end(), row,
-                         [](const OperatorRow& a, const OperatorRow& b) { return key_of(a) < key_of(b); });
-    if (it != rows_.end() && key_of(*it) == key_of(row))
-        *it = row;
-    else
-        rows_.insert(it, row);
-}
-
-const OperatorRow* OperatorRegistry::find(std::string_view domain, std::string_view name) const {
-    if (domain == "ai.onnx")
-        domain = kOnnxDomain;
-    const auto it =
-        std::lower_bound(rows_.begin(), rows_.end(), std::tie(name, domain),
-                         [](const OperatorRow& row, const auto& key) { return key_of(row) < key; });
-    return it != rows_.end() && key_of(*it) == std::tie(name, domain) ? &*it : nullptr;
-}
-
-const OperatorRegistry& OperatorRegistry::standard() {
-    static const OperatorRegistry registry = [] {
-        std::vector<OperatorRow> rows;
-        const auto append = [&](auto... families) {
-            (rows.insert(rows.end(), families.begin(), families.end()), ...);
-        };
-        append(unary_rows(), binary_rows(), generator_rows(), convolution_rows(), pooling_rows(),
-               matmul_rows(), einsum_rows(), normalization_rows(), reduction_rows(), shape_rows(),
-               movement_rows(), indexing_rows(), control_flow_rows(), quantization_rows(), attention_rows(),
-               contrib_attention_rows(), contrib_norm_rows(), moe_rows(), vision_rows(), sequence_rows(),
-               recurrent_rows(), signal_rows(), text_rows(), ml_rows(), training_rows(), contrib_misc_rows(),
-               tflite_rows(), latent_attention_rows(), linear_attention_rows(), tensorrt_plugin_rows());
-        for (OperatorRow& row : rows) {
-            const Arity needs = arity_of(row.domain, row.name);
-            row.inputs = needs.inputs;
-            row.outputs = needs.outputs;
-        }
-        return OperatorRegistry(std::move(rows));
-    }();
-    return registry;
-}
-
 namespace {
+
+struct Arity {
+    std::uint8_t inputs = 0, outputs = 1;
+};
 
 struct Needing {
     std::uint8_t inputs;
@@ -92,11 +45,9 @@ constexpr Needing kNeeding[] = {
 constexpr std::array<std::string_view, 9> kOutputsOptional = {"Adagrad",  "Adam", "GRU",   "Gradient", "LSTM",
                                                               "Momentum", "RNN",  "Split", "Stored"};
 
-} // namespace
-
 Arity arity_of(std::string_view domain, std::string_view name) {
     Arity arity{.inputs = 1, .outputs = 1};
-    if (std::find(kOutputsOptional.begin(), kOutputsOptional.end(), name) != kOutputsOptional.end())
+    if (std::ranges::find(kOutputsOptional, name) != kOutputsOptional.end())
         arity.outputs = 0;
     const std::string sought = ' ' + std::string(name) + ' ';
     for (const Needing& row : kNeeding)
@@ -105,6 +56,52 @@ Arity arity_of(std::string_view domain, std::string_view name) {
     if (name == "Attention" && domain == kOnnxDomain) // queries, keys, values; ONNX Runtime's own merges them
         arity.inputs = 3;
     return arity;
+}
+
+} // namespace
+
+static auto key_of(const OperatorRow& row) {
+    return std::pair(row.name, row.domain);
+}
+
+OperatorRegistry::OperatorRegistry(std::vector<OperatorRow> rows) : rows_(std::move(rows)) {
+    std::ranges::sort(rows_, {}, key_of);
+}
+
+void OperatorRegistry::add(const OperatorRow& row) {
+    const auto it = std::ranges::lower_bound(rows_, key_of(row), {}, key_of);
+    if (it != rows_.end() && key_of(*it) == key_of(row))
+        *it = row;
+    else
+        rows_.insert(it, row);
+}
+
+const OperatorRow* OperatorRegistry::find(std::string_view domain, std::string_view name) const {
+    const std::pair key(name, domain == "ai.onnx" ? kOnnxDomain : domain);
+    const auto it = std::ranges::lower_bound(rows_, key, {}, key_of);
+    return it != rows_.end() && key_of(*it) == key ? &*it : nullptr;
+}
+
+const OperatorRegistry& OperatorRegistry::standard() {
+    static const OperatorRegistry registry = [] {
+        std::vector<OperatorRow> rows;
+        const auto append = [&](auto... families) {
+            (rows.insert(rows.end(), families.begin(), families.end()), ...);
+        };
+        append(unary_rows, binary_rows, generator_rows, convolution_rows, pooling_rows, matmul_rows,
+               einsum_rows, normalization_rows, reduction_rows, shape_rows, movement_rows, indexing_rows,
+               control_flow_rows, quantization_rows, attention_rows, contrib_attention_rows,
+               contrib_norm_rows, moe_rows, vision_rows, sequence_rows, recurrent_rows, signal_rows,
+               text_rows, ml_rows, training_rows, contrib_misc_rows, tflite_rows, latent_attention_rows,
+               linear_attention_rows, tensorrt_plugin_rows);
+        for (OperatorRow& row : rows) {
+            const Arity needs = arity_of(row.domain, row.name);
+            row.inputs = needs.inputs;
+            row.outputs = needs.outputs;
+        }
+        return OperatorRegistry(std::move(rows));
+    }();
+    return registry;
 }
 
 } // namespace archsim

@@ -96,7 +96,7 @@ void BindEngine::link(const BindScope& scope, const Node& node, std::vector<Tens
     op.outputs = std::move(outputs);
     op.work.kind = OpKind::free;
     op.work.fusion = FusionClass::transparent;
-    op.folded = !op.outputs.empty() && std::all_of(op.outputs.begin(), op.outputs.end(), [&](TensorId id) {
+    op.folded = !op.outputs.empty() && std::ranges::all_of(op.outputs, [&](TensorId id) {
         return id == kNoTensor || state_.graph.tensors[id].constant;
     });
     state_.graph.operators.push_back(std::move(op));

@@ -48,8 +48,8 @@ std::optional<std::size_t> position(const NodeContext& c, std::size_t i, std::si
 }
 
 bool uniform(const SequenceElements& elements) {
-    return std::all_of(elements.begin(), elements.end(),
-                       [&](const SequenceElement& e) { return e.shape == elements.front().shape; });
+    return std::ranges::all_of(elements,
+                               [&](const SequenceElement& e) { return e.shape == elements.front().shape; });
 }
 
 /// The elements differ in shape and the position is only known at run time.
@@ -227,18 +227,11 @@ void infer_has_element(NodeContext& c) {
 }
 
 constexpr OperatorRow handle(std::string_view name, int since, NodeFunction infer, std::string_view doc) {
-    OperatorRow row{
-        name, kOnnxDomain, since, infer, work_free, nullptr, OpKind::free, FusionClass::transparent, {}, doc};
-    row.accepts_unknown = true;
-    return row;
+    return of_unknown(kOnnx.transparent(name, since, infer, work_free, doc));
 }
 
 constexpr OperatorRow copying(std::string_view name, int since, NodeFunction infer, std::string_view doc) {
-    OperatorRow row = handle(name, since, infer, doc);
-    row.work = work_movement;
-    row.kind = OpKind::data_movement;
-    row.fusion = FusionClass::injective;
-    return row;
+    return of_unknown(kOnnx.movement(name, since, infer, work_movement, doc));
 }
 
 constexpr OperatorRow kSequencesRows[] = {
@@ -257,8 +250,6 @@ constexpr OperatorRow kSequencesRows[] = {
 
 } // namespace
 
-std::span<const OperatorRow> sequence_rows() {
-    return kSequencesRows;
-}
+constinit const std::span<const OperatorRow> sequence_rows = kSequencesRows;
 
 } // namespace archsim

@@ -123,7 +123,7 @@ void infer_squeeze(NodeContext& c) {
     } else {
         const auto axes = normalized_axes(*given, in.size());
         for (std::size_t i = 0; i < in.size(); ++i) {
-            if (!std::binary_search(axes.begin(), axes.end(), i))
+            if (!std::ranges::binary_search(axes, i))
                 out.push_back(in[i]);
             else if (in[i] != 1)
                 malformed("axis " + std::to_string(i) + " has size " + std::to_string(in[i]) +
@@ -146,30 +146,26 @@ void infer_unsqueeze(NodeContext& c) {
     out.reserve(rank);
     std::size_t next = 0;
     for (std::size_t i = 0; i < rank; ++i)
-        out.push_back(std::binary_search(axes.begin(), axes.end(), i) ? 1 : in[next++]);
+        out.push_back(std::ranges::binary_search(axes, i) ? 1 : in[next++]);
     c.set_output(0, c.type(0), std::move(out));
 }
 
-constexpr OperatorRow reshaping(std::string_view name, NodeFunction infer, std::string_view doc) {
-    return {name, kOnnxDomain, 1, infer, work_free, fold_reshaped, OpKind::free, FusionClass::transparent,
-            {},   doc};
-}
-
 constexpr OperatorRow kShapeRows[] = {
-    row("Shape", kOnnxDomain, 1, infer_shape, work_free, nullptr, OpKind::free, FusionClass::transparent, {},
-        "the sizes of its input, known once the graph is bound"),
-    row("Size", kOnnxDomain, 1, infer_size, work_free, nullptr, OpKind::free, FusionClass::transparent, {},
-        "the number of elements of its input, known once the graph is bound"),
-    reshaping("Reshape", infer_reshape, "another shape over the same bytes"),
-    reshaping("Flatten", infer_flatten, "two dimensions over the same bytes"),
-    reshaping("Squeeze", infer_squeeze, "drops dimensions of size 1"),
-    reshaping("Unsqueeze", infer_unsqueeze, "inserts dimensions of size 1"),
+    kOnnx.transparent("Shape", 1, infer_shape, work_free,
+                      "the sizes of its input, known once the graph is bound"),
+    kOnnx.transparent("Size", 1, infer_size, work_free,
+                      "the number of elements of its input, known once the graph is bound"),
+    kOnnx.transparent("Reshape", 1, infer_reshape, work_free, "another shape over the same bytes",
+                      fold_reshaped),
+    kOnnx.transparent("Flatten", 1, infer_flatten, work_free, "two dimensions over the same bytes",
+                      fold_reshaped),
+    kOnnx.transparent("Squeeze", 1, infer_squeeze, work_free, "drops dimensions of size 1", fold_reshaped),
+    kOnnx.transparent("Unsqueeze", 1, infer_unsqueeze, work_free, "inserts dimensions of size 1",
+                      fold_reshaped),
 };
 
 } // namespace
 
-std::span<const OperatorRow> shape_rows() {
-    return kShapeRows;
-}
+constinit const std::span<const OperatorRow> shape_rows = kShapeRows;
 
 } // namespace archsim

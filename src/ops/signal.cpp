@@ -106,25 +106,18 @@ void work_real_transform(NodeContext& c) {
     c.work().vector_ops = points > 0 ? n / points * transform_operations(points) / 2 : 0;
 }
 
-constexpr OperatorRow transform(std::string_view name, std::string_view domain, int since, NodeFunction infer,
-                                NodeFunction work, std::string_view doc) {
-    return {name, domain, since, infer, work, nullptr, OpKind::reduction, FusionClass::opaque, {}, doc};
-}
-
 constexpr OperatorRow kSignalRows[] = {
-    transform("DFT", kOnnxDomain, 17, infer_dft, work_dft,
-              "Fourier transform: 5 n log2 n operations, half if real"),
-    transform("STFT", kOnnxDomain, 17, infer_stft, work_stft, "windowed Fourier transforms of frames"),
-    transform("Rfft", kMicrosoftDomain, 1, infer_rfft, work_real_transform,
-              "Fourier transform of a real signal"),
-    transform("Irfft", kMicrosoftDomain, 1, infer_irfft, work_real_transform,
-              "inverse Fourier transform to a real signal"),
+    kOnnx.opaque_reduction("DFT", 17, infer_dft, work_dft,
+                           "Fourier transform: 5 n log2 n operations, half if real"),
+    kOnnx.opaque_reduction("STFT", 17, infer_stft, work_stft, "windowed Fourier transforms of frames"),
+    kMicrosoft.opaque_reduction("Rfft", 1, infer_rfft, work_real_transform,
+                                "Fourier transform of a real signal"),
+    kMicrosoft.opaque_reduction("Irfft", 1, infer_irfft, work_real_transform,
+                                "inverse Fourier transform to a real signal"),
 };
 
 } // namespace
 
-std::span<const OperatorRow> signal_rows() {
-    return kSignalRows;
-}
+constinit const std::span<const OperatorRow> signal_rows = kSignalRows;
 
 } // namespace archsim

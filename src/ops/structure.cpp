@@ -20,7 +20,7 @@ static std::vector<std::uint32_t> producers(BindState& state) {
     std::vector<std::uint32_t> producer(state.graph.tensors.size(), kNever);
     for (std::uint32_t i = 0; i < state.graph.operators.size(); ++i) {
         Operator& op = state.graph.operators[i];
-        const bool again = std::any_of(op.outputs.begin(), op.outputs.end(), [&](TensorId id) {
+        const bool again = std::ranges::any_of(op.outputs, [&](TensorId id) {
             return id != kNoTensor && producer[id] != kNever && producer[id] != i;
         });
         if (again && op.work.kind != OpKind::free) {
@@ -66,7 +66,7 @@ class FaultFinder {
             for (const TensorId id : *list)
                 if (id != kNoTensor && id >= producer.size())
                     return add(node, "it names a tensor that the graph does not have");
-        if (std::any_of(node.inputs.begin(), node.inputs.end(), [&](TensorId id) {
+        if (std::ranges::any_of(node.inputs, [&](TensorId id) {
                 return id != kNoTensor && producer[id] != kNever && producer[id] >= index;
             }))
             return add(node, "it reads its own result, or one that is made after it");
@@ -135,7 +135,7 @@ void check_structure(BindState& state) {
     const std::vector<std::uint32_t> producer = producers(state);
     for (std::uint32_t i = 0; i < state.graph.operators.size(); ++i) {
         Operator& op = state.graph.operators[i];
-        const bool waits = std::any_of(op.inputs.begin(), op.inputs.end(), [&](TensorId id) {
+        const bool waits = std::ranges::any_of(op.inputs, [&](TensorId id) {
             return id != kNoTensor && producer[id] != kNever && producer[id] >= i;
         });
         if (waits) {

@@ -60,29 +60,26 @@ void work_suppression(NodeContext& c) {
     suppression_work(c, lists, from.boxes, pairs);
 }
 
-constexpr OperatorRow plugin(std::string_view name, NodeFunction infer, std::string_view doc) {
-    return row(name, kTensorRtDomain, 1, infer, work_suppression, nullptr, OpKind::sorting,
-               FusionClass::opaque, {1, 0}, doc);
-}
-
 constexpr std::string_view kDetections =
     "suppression of overlapping boxes; as many results as max_output_boxes";
 
+constexpr RowKinds kTensorRt{kTensorRtDomain};
+
 constexpr OperatorRow kTensorRtRows[] = {
-    plugin("EfficientNMS_TRT", infer_detections, kDetections),
-    plugin("EfficientNMS_Explicit_TF_TRT", infer_detections, kDetections),
-    plugin("EfficientNMS_Implicit_TF_TRT", infer_detections, kDetections),
-    plugin("EfficientNMS_ONNX_TRT", infer_selection, kDetections),
-    plugin("BatchedNMS_TRT", infer_detections,
-           "suppression of overlapping boxes; as many results as keepTopK"),
-    plugin("BatchedNMSDynamic_TRT", infer_detections,
-           "suppression of overlapping boxes; as many results as keepTopK"),
+    kTensorRt.sorting("EfficientNMS_TRT", 1, infer_detections, work_suppression, {1, 0}, kDetections),
+    kTensorRt.sorting("EfficientNMS_Explicit_TF_TRT", 1, infer_detections, work_suppression, {1, 0},
+                      kDetections),
+    kTensorRt.sorting("EfficientNMS_Implicit_TF_TRT", 1, infer_detections, work_suppression, {1, 0},
+                      kDetections),
+    kTensorRt.sorting("EfficientNMS_ONNX_TRT", 1, infer_selection, work_suppression, {1, 0}, kDetections),
+    kTensorRt.sorting("BatchedNMS_TRT", 1, infer_detections, work_suppression, {1, 0},
+                      "suppression of overlapping boxes; as many results as keepTopK"),
+    kTensorRt.sorting("BatchedNMSDynamic_TRT", 1, infer_detections, work_suppression, {1, 0},
+                      "suppression of overlapping boxes; as many results as keepTopK"),
 };
 
 } // namespace
 
-std::span<const OperatorRow> tensorrt_plugin_rows() {
-    return kTensorRtRows;
-}
+constinit const std::span<const OperatorRow> tensorrt_plugin_rows = kTensorRtRows;
 
 } // namespace archsim

@@ -7,10 +7,8 @@
 
 namespace archsim {
 
-namespace {
-
 /// A new last axis holds the parts; how many only the text decides, unless maxsplit bounds it.
-void infer_string_split(NodeContext& c) {
+static void infer_string_split(NodeContext& c) {
     const std::int64_t limit = c.integer("maxsplit", 0);
     Shape out = c.shape(0);
     const std::size_t axis = out.size();
@@ -49,7 +47,7 @@ void infer_string_split(NodeContext& c) {
 }
 
 /// Without stop words the shape stays; with them words may vanish, and one always remains.
-void infer_normalizer(NodeContext& c) {
+static void infer_normalizer(NodeContext& c) {
     Shape out = c.shape(0);
     const auto* stop = c.texts("stopwords");
     if (stop && !stop->empty() && !out.empty()) {
@@ -65,7 +63,7 @@ void infer_normalizer(NodeContext& c) {
     c.set_output(0, DataType::string, std::move(out));
 }
 
-void infer_tfidf(NodeContext& c) {
+static void infer_tfidf(NodeContext& c) {
     const auto* indexes = c.integers("ngram_indexes");
     if (!indexes)
         malformed("attribute 'ngram_indexes' is missing");
@@ -81,7 +79,7 @@ void infer_tfidf(NodeContext& c) {
 }
 
 /// Every n-gram of each length and skip is looked up.
-void work_tfidf(NodeContext& c) {
+static void work_tfidf(NodeContext& c) {
     const auto lengths =
         static_cast<double>(c.integer("max_gram_length", 1) - c.integer("min_gram_length", 1) + 1);
     const auto skips = static_cast<double>(c.integer("max_skip_count", 0) + 1);
@@ -89,25 +87,17 @@ void work_tfidf(NodeContext& c) {
         c.elements(0) * std::max(lengths, 1.0) * std::max(skips, 1.0) + c.output(0).elements();
 }
 
-constexpr OperatorRow text(std::string_view name, int since, NodeFunction infer, NodeFunction work,
-                           std::string_view doc) {
-    return {name,   kOnnxDomain, since, infer, work, nullptr, OpKind::elementwise, FusionClass::opaque,
-            {1, 0}, doc};
-}
-
 constexpr OperatorRow kTextRows[] = {
-    text("StringConcat", 20, infer_broadcast, work_per_output, "joins strings"),
-    text("StringSplit", 20, infer_string_split, work_per_output, "splits strings; maxsplit bounds the parts"),
-    text("StringNormalizer", 10, infer_normalizer, work_per_input, "changes case, removes stop words"),
-    text("RegexFullMatch", 20, infer_typed<DataType::boolean>, work_per_input,
-         "matches a regular expression"),
-    text("TfIdfVectorizer", 9, infer_tfidf, work_tfidf, "counts n-grams, weighted"),
+    kOnnx.opaque("StringConcat", 20, infer_broadcast, work_per_output, {1, 0}, "joins strings"),
+    kOnnx.opaque("StringSplit", 20, infer_string_split, work_per_output, {1, 0},
+                 "splits strings; maxsplit bounds the parts"),
+    kOnnx.opaque("StringNormalizer", 10, infer_normalizer, work_per_input, {1, 0},
+                 "changes case, removes stop words"),
+    kOnnx.opaque("RegexFullMatch", 20, infer_typed<DataType::boolean>, work_per_input, {1, 0},
+                 "matches a regular expression"),
+    kOnnx.opaque("TfIdfVectorizer", 9, infer_tfidf, work_tfidf, {1, 0}, "counts n-grams, weighted"),
 };
 
-} // namespace
-
-std::span<const OperatorRow> text_rows() {
-    return kTextRows;
-}
+constinit const std::span<const OperatorRow> text_rows = kTextRows;
 
 } // namespace archsim

@@ -219,7 +219,7 @@ void work_detections(NodeContext& c) {
 
 /// The rest of the first operand stays where it is.
 void work_update(NodeContext& c) {
-    c.work().partial_reads = {{0, 0.0}};
+    read_part(c, 0, 0.0);
     c.work().partial_write = c.elements(1);
 }
 
@@ -243,51 +243,40 @@ void infer_list_item(NodeContext& c) {
 }
 
 void work_list_item(NodeContext& c) {
-    c.work().partial_reads = {{0, 0.0}};
+    read_part(c, 0, 0.0);
     c.work().partial_write = c.elements(2);
 }
 
-constexpr OperatorRow of_run(OperatorRow row) {
-    row.random = true; // differs from run to run
-    return row;
-}
-
-constexpr OperatorRow tflite(std::string_view name, NodeFunction infer, NodeFunction work, OpKind kind,
-                             FusionClass fusion, std::string_view doc) {
-    return {name, kTfliteDomain, 1, infer, work, nullptr, kind, fusion, {}, doc};
-}
+constexpr RowKinds kTflite{kTfliteDomain};
 
 constexpr OperatorRow kTfliteRows[] = {
-    tflite("SPACE_TO_BATCH_ND", infer_space_to_batch, work_movement, OpKind::data_movement,
-           FusionClass::injective, "blocks of pixels to the batch, with padding"),
-    tflite("BATCH_TO_SPACE_ND", infer_batch_to_space, work_movement, OpKind::data_movement,
-           FusionClass::injective, "the batch to blocks of pixels, cropped"),
-    tflite("UNIDIRECTIONAL_SEQUENCE_LSTM", infer_sequence_lstm, work_sequence_lstm, OpKind::recurrent,
-           FusionClass::opaque, "LSTM gate by gate: coupled gates, peepholes, a projection of the state"),
-    tflite("UNIDIRECTIONAL_SEQUENCE_RNN", infer_sequence_rnn, work_sequence_rnn, OpKind::recurrent,
-           FusionClass::opaque, "plain recurrence: one input projection, then dependent steps"),
-    tflite("BASIC_LSTM", infer_basic_lstm, work_basic_lstm, OpKind::recurrent, FusionClass::opaque,
-           "one step of an LSTM with one matrix for all gates"),
-    tflite("SVDF", infer_svdf, work_svdf, OpKind::matmul, FusionClass::contraction,
-           "a layer of rank-1 filters: features of this step, then weights over the last ones"),
-    tflite("TFLite_Detection_PostProcess", infer_detections, work_detections, OpKind::sorting,
-           FusionClass::opaque, "boxes from anchors, then greedy suppression of overlapping ones"),
-    tflite("DYNAMIC_UPDATE_SLICE", infer_same, work_update, OpKind::data_movement, FusionClass::injective,
-           "writes a part of a tensor, in place"),
-    of_run(tflite("READ_VARIABLE", infer_read_variable, work_movement, OpKind::data_movement,
-                  FusionClass::injective, "state that the last inference left")),
-    of_run(tflite("ASSIGN_VARIABLE", infer_same, work_movement, OpKind::data_movement, FusionClass::injective,
-                  "state for the next inference")),
-    tflite("TENSOR_LIST_RESERVE", infer_list, work_free, OpKind::free, FusionClass::transparent,
-           "a list of tensors as one tensor, to be filled"),
-    tflite("TENSOR_LIST_SET_ITEM", infer_list_item, work_list_item, OpKind::data_movement,
-           FusionClass::injective, "writes an element of a list, in place"),
+    kTflite.movement("SPACE_TO_BATCH_ND", 1, infer_space_to_batch, work_movement,
+                     "blocks of pixels to the batch, with padding"),
+    kTflite.movement("BATCH_TO_SPACE_ND", 1, infer_batch_to_space, work_movement,
+                     "the batch to blocks of pixels, cropped"),
+    kTflite.recurrent("UNIDIRECTIONAL_SEQUENCE_LSTM", 1, infer_sequence_lstm, work_sequence_lstm,
+                      "LSTM gate by gate: coupled gates, peepholes, a projection of the state"),
+    kTflite.recurrent("UNIDIRECTIONAL_SEQUENCE_RNN", 1, infer_sequence_rnn, work_sequence_rnn,
+                      "plain recurrence: one input projection, then dependent steps"),
+    kTflite.recurrent("BASIC_LSTM", 1, infer_basic_lstm, work_basic_lstm,
+                      "one step of an LSTM with one matrix for all gates"),
+    kTflite.product("SVDF", 1, infer_svdf, work_svdf,
+                    "a layer of rank-1 filters: features of this step, then weights over the last ones"),
+    kTflite.sorting("TFLite_Detection_PostProcess", 1, infer_detections, work_detections,
+                    "boxes from anchors, then greedy suppression of overlapping ones"),
+    kTflite.movement("DYNAMIC_UPDATE_SLICE", 1, infer_same, work_update,
+                     "writes a part of a tensor, in place"),
+    of_run(kTflite.movement("READ_VARIABLE", 1, infer_read_variable, work_movement,
+                            "state that the last inference left")),
+    of_run(kTflite.movement("ASSIGN_VARIABLE", 1, infer_same, work_movement, "state for the next inference")),
+    kTflite.transparent("TENSOR_LIST_RESERVE", 1, infer_list, work_free,
+                        "a list of tensors as one tensor, to be filled"),
+    kTflite.movement("TENSOR_LIST_SET_ITEM", 1, infer_list_item, work_list_item,
+                     "writes an element of a list, in place"),
 };
 
 } // namespace
 
-std::span<const OperatorRow> tflite_rows() {
-    return kTfliteRows;
-}
+constinit const std::span<const OperatorRow> tflite_rows = kTfliteRows;
 
 } // namespace archsim

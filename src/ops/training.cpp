@@ -43,25 +43,26 @@ void work_gradient(NodeContext&) {
         "give the graph of the forward pass, or accept totals without it with --allow-unknown"};
 }
 
+constexpr RowKinds kTraining{kTrainingDomain};
+
 constexpr OperatorRow step(std::string_view name, NodeFunction infer, ElementCost cost,
                            std::string_view doc) {
-    return row(name, kTrainingDomain, 1, infer, work_step, nullptr, OpKind::elementwise,
-               FusionClass::elementwise, cost, doc);
+    return kTraining.elementwise(name, 1, infer, work_step, cost, doc);
 }
 
 constexpr OperatorRow kTrainingRows[] = {
     step("Adagrad", infer_step<3>, {3, 1}, "optimiser step with accumulated squares"),
     step("Adam", infer_step<4>, {4, 1}, "optimiser step with two moments"),
     step("Momentum", infer_step<3>, {3, 0}, "optimiser step with momentum"),
-    row("Gradient", kTrainingDomain, 1, infer_gradient, work_gradient, nullptr, OpKind::elementwise,
-        FusionClass::opaque, {}, "derivatives; their work is not counted, and totals are withheld", false,
-        true), // of operators that it does not name: constant operands make no constant of it
+    of_run(kTraining.opaque(
+        "Gradient", 1, infer_gradient, work_gradient,
+        "derivatives; their work is not counted, and totals are withheld")), // of operators that it does not
+                                                                             // name: constant operands make
+                                                                             // no constant of it
 };
 
 } // namespace
 
-std::span<const OperatorRow> training_rows() {
-    return kTrainingRows;
-}
+constinit const std::span<const OperatorRow> training_rows = kTrainingRows;
 
 } // namespace archsim

@@ -129,14 +129,7 @@ void infer_identity(NodeContext& c) {
 
 constexpr OperatorRow unary(std::string_view name, int since, ElementCost cost, std::string_view doc,
                             NodeFunction fold = nullptr) {
-    return row(name, kOnnxDomain, since, infer_same, work_per_output, fold, OpKind::elementwise,
-               FusionClass::elementwise, cost, doc);
-}
-
-constexpr OperatorRow contrib_unary(std::string_view name, ElementCost cost, std::string_view doc) {
-    OperatorRow row = unary(name, 1, cost, doc);
-    row.domain = kMicrosoftDomain;
-    return row;
+    return kOnnx.elementwise(name, since, infer_same, work_per_output, cost, doc, fold);
 }
 
 constexpr OperatorRow kUnaryRows[] = {
@@ -186,30 +179,26 @@ constexpr OperatorRow kUnaryRows[] = {
     unary("Tan", 7, {0, 1}, "tangent"),
     unary("Tanh", 1, {0, 1}, "hyperbolic tangent"),
     unary("ThresholdedRelu", 10, {2, 0}, "x where x > a, else 0"),
-    row("IsInf", kOnnxDomain, 10, infer_typed<DataType::boolean>, work_per_output, nullptr,
-        OpKind::elementwise, FusionClass::elementwise, {1, 0}, "tests for infinity"),
-    row("IsNaN", kOnnxDomain, 9, infer_typed<DataType::boolean>, work_per_output, nullptr,
-        OpKind::elementwise, FusionClass::elementwise, {1, 0}, "tests for not-a-number"),
-    row("Cast", kOnnxDomain, 1, infer_cast, work_cast, fold_cast, OpKind::elementwise,
-        FusionClass::elementwise, {1, 0}, "converts the element type; free when it is the same"),
-    row("CastLike", kOnnxDomain, 15, infer_like<1, 0>, work_cast, fold_cast, OpKind::elementwise,
-        FusionClass::elementwise, {1, 0}, "converts to the type of the second input"),
-    row("BitCast", kOnnxDomain, 26, infer_bit_cast, work_free, nullptr, OpKind::free,
-        FusionClass::transparent, {0, 0}, "reads the same bits as another type"),
-    row("Dropout", kOnnxDomain, 1, infer_dropout, work_dropout, nullptr, OpKind::elementwise,
-        FusionClass::elementwise, {3, 0},
-        "nothing in inference; in training a random number, comparison and scaling"),
-    row("Identity", kOnnxDomain, 1, infer_identity, work_free, fold_identity, OpKind::free,
-        FusionClass::transparent, {0, 0}, "the input itself", true),
-    contrib_unary("Gelu", {4, 1}, "0.5 x (1 + erf(x/sqrt 2))"),
-    contrib_unary("QuickGelu", {3, 2}, "x sigmoid(1.702 x)"),
-    contrib_unary("Silu", {2, 2}, "x sigmoid(x)"),
+    kOnnx.elementwise("IsInf", 10, infer_typed<DataType::boolean>, work_per_output, {1, 0},
+                      "tests for infinity"),
+    kOnnx.elementwise("IsNaN", 9, infer_typed<DataType::boolean>, work_per_output, {1, 0},
+                      "tests for not-a-number"),
+    kOnnx.elementwise("Cast", 1, infer_cast, work_cast, {1, 0},
+                      "converts the element type; free when it is the same", fold_cast),
+    kOnnx.elementwise("CastLike", 15, infer_like<1, 0>, work_cast, {1, 0},
+                      "converts to the type of the second input", fold_cast),
+    kOnnx.transparent("BitCast", 26, infer_bit_cast, work_free, "reads the same bits as another type"),
+    kOnnx.elementwise("Dropout", 1, infer_dropout, work_dropout, {3, 0},
+                      "nothing in inference; in training a random number, comparison and scaling"),
+    of_unknown(
+        kOnnx.transparent("Identity", 1, infer_identity, work_free, "the input itself", fold_identity)),
+    of_microsoft(unary("Gelu", 1, {4, 1}, "0.5 x (1 + erf(x/sqrt 2))")),
+    of_microsoft(unary("QuickGelu", 1, {3, 2}, "x sigmoid(1.702 x)")),
+    of_microsoft(unary("Silu", 1, {2, 2}, "x sigmoid(x)")),
 };
 
 } // namespace
 
-std::span<const OperatorRow> unary_rows() {
-    return kUnaryRows;
-}
+constinit const std::span<const OperatorRow> unary_rows = kUnaryRows;
 
 } // namespace archsim

@@ -23,8 +23,7 @@ static std::set<std::string_view> faulty_names(const ShapedGraph& graph) {
 
 static bool lacks_shape(const ShapedGraph& graph, const Operator& op) {
     const auto unknown = [&](TensorId id) { return id != kNoTensor && !graph.tensors[id].known; };
-    return std::any_of(op.inputs.begin(), op.inputs.end(), unknown) ||
-           std::any_of(op.outputs.begin(), op.outputs.end(), unknown);
+    return std::ranges::any_of(op.inputs, unknown) || std::ranges::any_of(op.outputs, unknown);
 }
 
 Uncounted uncounted_of(const ShapedGraph& graph) {

@@ -10,8 +10,6 @@
 
 namespace archsim {
 
-namespace {
-
 using Sizes = std::vector<std::int64_t>;
 
 // Images of classifiers (224), of detectors (640), and powers of two, which every pyramid halves.
@@ -22,7 +20,7 @@ const Sizes kFrames = {128, 100, 300, 76};
 const Sizes kOne = {1};
 
 /// By the word in the name; null where it holds none.
-const Sizes* by_name(const std::string& name) {
+static const Sizes* by_name(const std::string& name) {
     static const Sizes kNothingCached = {0, 1}, kChannels = {3, 1};
     struct Word {
         std::string_view word;
@@ -39,12 +37,12 @@ const Sizes* by_name(const std::string& name) {
     return nullptr;
 }
 
-bool holds_channels(const Dimension& d) {
+static bool holds_channels(const Dimension& d) {
     return d.value == 1 || d.value == 3 || d.value == 4;
 }
 
 /// By the place among the axes: images have three channels or one, first or last; integers are tokens.
-const Sizes& by_place(const Tensor& tensor, std::size_t axis) {
+static const Sizes& by_place(const Tensor& tensor, std::size_t axis) {
     static const Sizes kChannels = {3, 1};
     const std::vector<Dimension>& shape = *tensor.shape;
     const std::size_t rank = shape.size();
@@ -66,8 +64,6 @@ const Sizes& by_place(const Tensor& tensor, std::size_t axis) {
         return kTokens;
     return rank == 2 ? kSamples : rank == 3 ? kFrames : kOne;
 }
-
-} // namespace
 
 std::vector<std::int64_t> usual_sizes(const Tensor& tensor, std::size_t axis, const std::string& symbol,
                                       const std::string& name) {
@@ -92,7 +88,7 @@ std::vector<std::int64_t> usual_sizes(const Tensor& tensor, std::size_t axis, co
 
 std::string shell_quoted(const std::string& word) {
     constexpr std::string_view kPlain = "_-./=:,+@%";
-    const bool plain = std::all_of(word.begin(), word.end(), [&](unsigned char c) {
+    const bool plain = std::ranges::all_of(word, [&](unsigned char c) {
         return std::isalnum(c) != 0 || kPlain.find(static_cast<char>(c)) != std::string_view::npos;
     });
     if (plain)

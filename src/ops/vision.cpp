@@ -170,7 +170,7 @@ void infer_crop(NodeContext& c) {
 }
 
 void work_crop(NodeContext& c) {
-    c.work().partial_reads = {{std::uint16_t{0}, c.output(0).elements()}};
+    read_part(c, 0, c.output(0).elements());
 }
 
 /// X, rois [regions, 4], batch indices, crop size.
@@ -188,35 +188,28 @@ void infer_image_decoder(NodeContext& c) {
                       "declare the output shape of '" + std::string(c.node().name) + "' in the file"};
 }
 
-constexpr OperatorRow resampling(std::string_view name, std::string_view domain, int since,
-                                 NodeFunction infer, NodeFunction work, ElementCost cost,
-                                 std::string_view doc) {
-    return {name, domain, since, infer, work, nullptr, OpKind::data_movement, FusionClass::injective,
-            cost, doc};
-}
-
 constexpr OperatorRow kVisionRows[] = {
-    resampling("Resize", kOnnxDomain, 10, infer_resize, work_resize, {},
-               "resamples; 2 operations per neighbour, 2 (linear) or 4 (cubic) neighbours per changed axis"),
-    resampling("Upsample", kOnnxDomain, 1, infer_upsample, work_resize, {}, "older Resize"),
-    resampling("GridSample", kOnnxDomain, 16, infer_grid_sample, work_grid_sample, {},
-               "samples at given positions; 2 operations per neighbour"),
-    resampling("GridSample", kMicrosoftDomain, 1, infer_grid_sample, work_grid_sample, {},
-               "samples at given positions; 2 operations per neighbour"),
-    resampling("AffineGrid", kOnnxDomain, 20, infer_affine_grid, work_per_output, {6, 0},
-               "positions of an affine map: 3 multiply-adds each"),
-    resampling("Crop", kOnnxDomain, 1, infer_crop, work_crop, {},
-               "a part of an image; reads only that part (withdrawn operator)"),
-    resampling("CropAndResize", kMicrosoftDomain, 1, infer_crop_and_resize, work_per_output, {8, 0},
-               "bilinear crops of regions"),
-    resampling("ImageDecoder", kOnnxDomain, 20, infer_image_decoder, work_per_output, {30, 0},
-               "decodes an image: about 30 operations per value for an inverse cosine transform and colour"),
+    kOnnx.movement(
+        "Resize", 10, infer_resize, work_resize,
+        "resamples; 2 operations per neighbour, 2 (linear) or 4 (cubic) neighbours per changed axis"),
+    kOnnx.movement("Upsample", 1, infer_upsample, work_resize, "older Resize"),
+    kOnnx.movement("GridSample", 16, infer_grid_sample, work_grid_sample,
+                   "samples at given positions; 2 operations per neighbour"),
+    kMicrosoft.movement("GridSample", 1, infer_grid_sample, work_grid_sample,
+                        "samples at given positions; 2 operations per neighbour"),
+    kOnnx.movement("AffineGrid", 20, infer_affine_grid, work_per_output, {6, 0},
+                   "positions of an affine map: 3 multiply-adds each"),
+    kOnnx.movement("Crop", 1, infer_crop, work_crop,
+                   "a part of an image; reads only that part (withdrawn operator)"),
+    kMicrosoft.movement("CropAndResize", 1, infer_crop_and_resize, work_per_output, {8, 0},
+                        "bilinear crops of regions"),
+    kOnnx.movement(
+        "ImageDecoder", 20, infer_image_decoder, work_per_output, {30, 0},
+        "decodes an image: about 30 operations per value for an inverse cosine transform and colour"),
 };
 
 } // namespace
 
-std::span<const OperatorRow> vision_rows() {
-    return kVisionRows;
-}
+constinit const std::span<const OperatorRow> vision_rows = kVisionRows;
 
 } // namespace archsim

@@ -74,9 +74,8 @@ class ComparedSizes {
             if (view_[in] == kNoOperator)
                 return true;
             const TensorList& sources = graph_.operators[view_[in]].inputs;
-            const auto source = std::find_if(sources.begin(), sources.end(), [&](TensorId id) {
-                return id != kNoTensor && !is_constant(id);
-            });
+            const auto source = std::ranges::find_if(
+                sources, [&](TensorId id) { return id != kNoTensor && !is_constant(id); });
             if (source == sources.end())
                 return true;
             in = *source;

@@ -5,9 +5,7 @@
 
 namespace archsim {
 
-namespace {
-
-bool is_activation_product(const Operator& op) {
+static bool is_activation_product(const Operator& op) {
     return op.work.kind == OpKind::matmul && op.work.contractions.size() == 1 &&
            !op.work.contractions.front().weights_constant;
 }
@@ -16,7 +14,7 @@ bool is_activation_product(const Operator& op) {
 constexpr int kLongestScoreChain = 8;
 
 /// The tensor of full score size that flows into `i`.
-std::optional<TensorId> main_input(const FusionGraph& graph, std::uint32_t i) {
+static std::optional<TensorId> main_input(const FusionGraph& graph, std::uint32_t i) {
     const double size = graph.tensor(graph.op(i).outputs.front()).elements();
     for (TensorId in : graph.op(i).inputs)
         if (in != kNoTensor && !graph.is_constant(in) && graph.tensor(in).elements() == size)
@@ -26,7 +24,7 @@ std::optional<TensorId> main_input(const FusionGraph& graph, std::uint32_t i) {
 
 /// Adds what differs from head to head, of a score matrix (heads, queries, keys) in its last three
 /// dimensions: relative positions; masks are the same for all heads.
-bool adds_head_bias(const FusionGraph& graph, std::uint32_t i, TensorId scores) {
+static bool adds_head_bias(const FusionGraph& graph, std::uint32_t i, TensorId scores) {
     constexpr std::size_t kMatrix = 3;
     if (graph.op(i).type != "Add")
         return false;
@@ -39,10 +37,8 @@ bool adds_head_bias(const FusionGraph& graph, std::uint32_t i, TensorId scores) 
 }
 
 /// Transposes and scalings that feed only the kernel: it reads its operands through them.
-void absorb_producers(const FusionGraph& graph, std::vector<std::uint32_t>& members) {
-    const auto is_member = [&](std::uint32_t i) {
-        return std::find(members.begin(), members.end(), i) != members.end();
-    };
+static void absorb_producers(const FusionGraph& graph, std::vector<std::uint32_t>& members) {
+    const auto is_member = [&](std::uint32_t i) { return std::ranges::find(members, i) != members.end(); };
     for (std::size_t m = 0; m < members.size(); ++m)
         for (TensorId in : graph.activation_inputs(members[m])) {
             const std::uint32_t source = graph.producer(in);
@@ -56,8 +52,6 @@ void absorb_producers(const FusionGraph& graph, std::vector<std::uint32_t>& memb
                 members.push_back(source);
         }
 }
-
-} // namespace
 
 std::vector<AttentionRegion> find_attention(const FusionGraph& graph) {
     std::vector<AttentionRegion> regions;
@@ -109,7 +103,7 @@ std::vector<AttentionRegion> find_attention(const FusionGraph& graph) {
         if (!graph.is_pinned(out) && graph.readers(out).size() == 1 &&
             operators[graph.readers(out).front()].type == "Transpose")
             members.push_back(graph.readers(out).front());
-        std::sort(members.begin(), members.end());
+        std::ranges::sort(members);
         members.erase(std::unique(members.begin(), members.end()), members.end());
         regions.push_back({*scores, *values, biased, std::move(members)});
     }

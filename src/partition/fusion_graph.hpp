@@ -73,8 +73,8 @@ class FusionGraph {
     /// Whether callers may replace one of the operator's weights.
     bool reads_replaceable(std::uint32_t i) const {
         const TensorList& inputs = op(i).inputs;
-        return std::any_of(inputs.begin(), inputs.end(),
-                           [&](TensorId id) { return id != kNoTensor && tensor(id).replaceable; });
+        return std::ranges::any_of(inputs,
+                                   [&](TensorId id) { return id != kNoTensor && tensor(id).replaceable; });
     }
 
     /// Activation inputs of an operator as roots, each once, in order.

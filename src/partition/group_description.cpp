@@ -81,9 +81,9 @@ class GroupDescriber {
 
     bool leaves(TensorId out, std::uint32_t id) const {
         const auto readers = fusion_.readers(out);
-        return fusion_.is_pinned(out) ||
-               std::any_of(readers.begin(), readers.end(),
-                           [&](std::uint32_t reader) { return placement_[reader].group != id; });
+        return fusion_.is_pinned(out) || std::ranges::any_of(readers, [&](std::uint32_t reader) {
+                   return placement_[reader].group != id;
+               });
     }
 
     /// Kernels that write `root`, looking through in-place concatenations.
@@ -107,7 +107,7 @@ class GroupDescriber {
     /// The anchor's first input leads: it is the operand a kernel streams.
     void order_inputs(Subgraph& s) const {
         for (const TensorId in : fusion_.op(s.anchor).inputs) {
-            const auto at = std::find(s.inputs.begin(), s.inputs.end(), in);
+            const auto at = std::ranges::find(s.inputs, in);
             if (in != kNoTensor && at != s.inputs.end()) {
                 std::rotate(s.inputs.begin(), at, at + 1);
                 return;

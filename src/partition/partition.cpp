@@ -4,7 +4,6 @@
 
 #include "archsim/partition/partition.hpp"
 
-#include "core/text.hpp"
 #include "partition/fusion_graph.hpp"
 #include "partition/group_description.hpp"
 
@@ -70,7 +69,7 @@ class Partitioner {
         group.kind = fusion_.op(i).work.kind;
         const auto inputs = fusion_.activation_inputs(i);
         group.reads.assign(inputs.begin(), inputs.end());
-        std::sort(group.reads.begin(), group.reads.end());
+        std::ranges::sort(group.reads);
     }
 
     void join(std::uint32_t i, std::uint32_t group, FusionReason reason) {
@@ -80,7 +79,7 @@ class Partitioner {
         for (TensorId in : fusion_.activation_inputs(i))
             if (group_of(in) != group && !reads(group, in))
                 further.push_back(in);
-        std::sort(further.begin(), further.end());
+        std::ranges::sort(further);
         std::vector<TensorId>& all = groups_[group].reads;
         const auto before = static_cast<std::ptrdiff_t>(all.size());
         all.insert(all.end(), further.begin(), further.end());
@@ -93,7 +92,7 @@ class Partitioner {
     }
     bool reads(std::uint32_t group, TensorId root) const {
         const auto& r = groups_[group].reads;
-        return std::binary_search(r.begin(), r.end(), root);
+        return std::ranges::binary_search(r, root);
     }
 
     void place(std::uint32_t i) {
@@ -112,9 +111,8 @@ class Partitioner {
         if (!fusion_.closing_operator(input, groups_[group].kind == OpKind::reduction))
             return false;
         const auto readers = fusion_.readers(input);
-        return std::all_of(readers.begin(), readers.end(), [&](std::uint32_t reader) {
-            return reader >= i || placement_[reader].group == group;
-        });
+        return std::ranges::all_of(
+            readers, [&](std::uint32_t reader) { return reader >= i || placement_[reader].group == group; });
     }
 
     void place_elementwise(std::uint32_t i) {
@@ -175,8 +173,8 @@ class Partitioner {
 
     /// Whether all inputs are inside the kernel or already read by it.
     bool covers(std::uint32_t group, std::span<const TensorId> inputs) const {
-        return std::all_of(inputs.begin(), inputs.end(),
-                           [&](TensorId in) { return group_of(in) == group || reads(group, in); });
+        return std::ranges::all_of(inputs,
+                                   [&](TensorId in) { return group_of(in) == group || reads(group, in); });
     }
 
     /// Looks at all inputs last: operators that read all results before them make that a cube of their
@@ -252,11 +250,11 @@ class Partitioner {
     /// Adds a number per column or channel, as the bias of a layer: an argument of every library's products.
     bool adds_layer_bias(std::uint32_t i) const {
         const Operator& op = fusion_.op(i);
-        return op.type == "Add" && std::any_of(op.inputs.begin(), op.inputs.end(), [&](TensorId in) {
+        return op.type == "Add" && std::ranges::any_of(op.inputs, [&](TensorId in) {
                    if (in == kNoTensor || !fusion_.is_constant(in))
                        return false;
                    const Shape& shape = fusion_.tensor(in).shape;
-                   return std::count_if(shape.begin(), shape.end(), [](auto d) { return d > 1; }) <= 1;
+                   return std::ranges::count_if(shape, [](auto d) { return d > 1; }) <= 1;
                });
     }
 
@@ -314,9 +312,9 @@ class Partitioner {
         for (Subgraph& subgraph : subgraphs) {
             for (auto& predecessor : subgraph.predecessors)
                 predecessor = position[predecessor];
-            std::sort(subgraph.predecessors.begin(), subgraph.predecessors.end());
+            std::ranges::sort(subgraph.predecessors);
         }
-        if (std::is_sorted(order.begin(), order.end())) {
+        if (std::ranges::is_sorted(order)) {
             result.subgraphs = std::move(subgraphs);
         } else {
             result.subgraphs.reserve(order.size());

@@ -56,7 +56,7 @@ class Layouts {
         const Operator& op = fusion_.op(member.op);
         return op.work.kind == OpKind::pooling || member.reason == FusionReason::transparent ||
                member.reason == FusionReason::batch_norm_folded ||
-               std::find(kAnyLayout.begin(), kAnyLayout.end(), op.type) != kAnyLayout.end();
+               std::ranges::find(kAnyLayout, op.type) != kAnyLayout.end();
     }
 
     Layout layout_of(const Subgraph& s) const {
@@ -70,11 +70,11 @@ class Layouts {
             const auto follows = [&](const SubgraphMember& member) {
                 return member.op == s.anchor || flexible(member);
             };
-            return {true, std::all_of(s.members.begin(), s.members.end(), follows)};
+            return {true, std::ranges::all_of(s.members, follows)};
         }
         const auto blocked = [&](TensorId in) { return blocked_[fusion_.root(in)] != 0; };
-        const bool keeps = !s.inputs.empty() && std::all_of(s.members.begin(), s.members.end(), flexible) &&
-                           std::all_of(s.inputs.begin(), s.inputs.end(), blocked);
+        const bool keeps = !s.inputs.empty() && std::ranges::all_of(s.members, flexible) &&
+                           std::ranges::all_of(s.inputs, blocked);
         return {keeps, keeps};
     }
 
@@ -100,7 +100,7 @@ class Layouts {
 
 void find_relaid(const FusionGraph& fusion, const FusionPolicy& policy, std::vector<Subgraph>& subgraphs) {
     const auto convolution = [](const Subgraph& s) { return s.kind == OpKind::convolution; };
-    if (std::any_of(subgraphs.begin(), subgraphs.end(), convolution))
+    if (std::ranges::any_of(subgraphs, convolution))
         Layouts(fusion, policy, subgraphs).find();
 }
 

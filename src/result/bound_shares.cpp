@@ -114,7 +114,7 @@ std::optional<Resource> binding_resource(const Result& result) {
         return std::nullopt;
     ResourceSeconds seconds{};
     add_resources(result, 1, shares->largest(), seconds);
-    const auto most = std::max_element(seconds.begin(), seconds.end());
+    const auto most = std::ranges::max_element(seconds);
     if (!(*most > 0))
         return std::nullopt;
     return static_cast<Resource>(most - seconds.begin());

@@ -1,6 +1,5 @@
 #include "result/common_regions.hpp"
 
-#include <algorithm>
 #include <map>
 #include <numeric>
 

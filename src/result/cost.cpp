@@ -128,16 +128,16 @@ std::string cost_basis(std::span<const Result> results, const CostOptions& given
             any = true;
             if (const auto& price = result.device->cloud_price;
                 rent && price && price->amount.known() &&
-                std::none_of(options.prices.begin(), options.prices.end(), [&](const GivenPrice& own) {
+                std::ranges::none_of(options.prices, [&](const GivenPrice& own) {
                     return own.hourly && own.hardware == result.device->id;
                 })) {
                 std::vector<std::string>& named = markets[price->market];
                 const std::string one =
                     fmt::format("{} ({}, {})", result.device->id, price->instance, price->date);
-                if (std::find(named.begin(), named.end(), one) == named.end())
+                if (std::ranges::find(named, one) == named.end())
                     named.push_back(one);
             }
-        } else if (std::find(without.begin(), without.end(), result.device->id) == without.end())
+        } else if (std::ranges::find(without, result.device->id) == without.end())
             without.push_back(result.device->id);
     }
     if (!any)
@@ -149,9 +149,8 @@ std::string cost_basis(std::span<const Result> results, const CostOptions& given
                                    100 * options.utilization);
     constexpr std::size_t kNamed = 3;
     if (markets.size() > 1) { // the smaller market's are named, to be left out
-        const auto fewest =
-            std::min_element(markets.begin(), markets.end(),
-                             [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+        const auto fewest = std::ranges::min_element(
+            markets, [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
         text += fmt::format("; prices of {} do not compare with the others: {}",
                             fewest->first.empty() ? "an unstated market" : "a " + fewest->first,
                             fmt::join(fewest->second, ", "));
@@ -164,9 +163,7 @@ std::string cost_basis(std::span<const Result> results, const CostOptions& given
     return text + (rent ? ". --buy compares purchases." : ". --rent compares rentals.");
 }
 
-namespace {
-
-Cost cost_of_item(const Result& result, const Item& item, const CostOptions& o) {
+static Cost cost_of_item(const Result& result, const Item& item, const CostOptions& o) {
     Cost cost;
     cost.tenure = o.tenure;
     cost.inferences_per_s = item.rate;
@@ -188,13 +185,12 @@ Cost cost_of_item(const Result& result, const Item& item, const CostOptions& o) 
 }
 
 /// A token of a pass that takes `seconds` and `joules` and makes so many.
-Cost cost_of_token(const Result& result, double tokens, double seconds, double joules, const CostOptions& o) {
+static Cost cost_of_token(const Result& result, double tokens, double seconds, double joules,
+                          const CostOptions& o) {
     if (!(tokens > 0) || !(seconds > 0))
         return {.tenure = o.tenure};
     return cost_of_item(result, {tokens / seconds, joules / tokens}, o);
 }
-
-} // namespace
 
 Cost cost_of(const Result& result, const CostOptions& o) {
     if (!result.ok() || !result.device || !(result.estimate.throughput_per_s > 0))

@@ -103,25 +103,24 @@ std::vector<bool> pareto_front(std::span<const Result> results, const DecisionRe
     }
     std::vector<bool> front(results.size(), false);
     for (std::size_t i = 0; i < points.size(); ++i)
-        front[i] = !request.pareto.empty() && points[i] &&
-                   std::none_of(points.begin(), points.end(),
-                                [&](const auto& other) { return other && dominates(*other, *points[i]); });
+        front[i] =
+            !request.pareto.empty() && points[i] && std::ranges::none_of(points, [&](const auto& other) {
+                return other && dominates(*other, *points[i]);
+            });
     return front;
 }
 
 /// Of those that may lead, where any may.
 std::optional<Decision::Nearest> nearest_of(std::span<const Result> results, const Decision& decision) {
     const auto leading = [](const Result& r) { return r.ok() && may_lead(r.estimate); };
-    const bool any = std::any_of(results.begin(), results.end(), leading);
+    const bool any = std::ranges::any_of(results, leading);
     std::optional<Decision::Nearest> nearest;
     double smallest = -std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < decision.verdicts.size(); ++i) {
         if (any && !leading(results[i]))
             continue;
         const auto& list = decision.verdicts[i];
-        const auto worst = std::min_element(list.begin(), list.end(), [](const Verdict& a, const Verdict& b) {
-            return a.headroom < b.headroom;
-        });
+        const auto worst = std::ranges::min_element(list, {}, &Verdict::headroom);
         if (worst != list.end() && worst->headroom > smallest) {
             smallest = worst->headroom;
             nearest = {i, static_cast<std::size_t>(worst - list.begin())};
@@ -192,7 +191,7 @@ Decision decide(std::span<const Result> results, DecisionRequest request) {
     }
     decision.on_front = pareto_front(results, decision.request);
     decision.recommended = winner_within(results, *decision.request.preference, decision);
-    if (std::none_of(decision.qualifies.begin(), decision.qualifies.end(), [](bool q) { return q; }))
+    if (std::ranges::none_of(decision.qualifies, [](bool q) { return q; }))
         decision.nearest = nearest_of(results, decision);
     return decision;
 }

@@ -117,22 +117,18 @@ void ask_precision(Conditions& conditions, std::string_view name, std::string_vi
     conditions.precision.strict_fp32 = strict;
 }
 
-namespace {
-
-bool has_convolutions(const Result& result) {
+static bool has_convolutions(const Result& result) {
     if (!result.model || !result.model->graph)
         return false;
     const auto& operators = result.model->graph->operators;
-    return std::any_of(operators.begin(), operators.end(),
-                       [](const Operator& op) { return !op.folded && op.work.kind == OpKind::convolution; });
+    return std::ranges::any_of(
+        operators, [](const Operator& op) { return !op.folded && op.work.kind == OpKind::convolution; });
 }
 
 /// The two 16-bit floats by one name: a device that lacks one takes the other at the same speed.
-std::string half_alike(std::string format) {
+static std::string half_alike(std::string format) {
     return format == name_of(Precision::bf16) ? std::string(name_of(Precision::fp16)) : std::move(format);
 }
-
-} // namespace
 
 std::string multiplied_format(const Result& result) {
     const PrecisionConfig& config = result.estimate.executed;

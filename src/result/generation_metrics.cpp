@@ -144,10 +144,8 @@ const MetricTable& generation_metrics() {
 }
 
 bool compares_generation(std::span<const Result> results) {
-    const bool any =
-        std::any_of(results.begin(), results.end(), [](const Result& r) { return r.ok() && r.generation; });
-    return any && std::all_of(results.begin(), results.end(),
-                              [](const Result& r) { return !r.ok() || r.generation; });
+    const bool any = std::ranges::any_of(results, [](const Result& r) { return r.ok() && r.generation; });
+    return any && std::ranges::all_of(results, [](const Result& r) { return !r.ok() || r.generation; });
 }
 
 ShownPass shown_pass(const Result& result) {

@@ -1,13 +1,11 @@
 #include "result/cost_terms.hpp"
 
 #include "archsim/core/finding.hpp"
-#include "archsim/hardware/database.hpp"
 #include "core/data_dir.hpp"
 #include "core/json_document.hpp"
 #include "core/parse_number.hpp"
 #include "core/text.hpp"
 
-#include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <optional>

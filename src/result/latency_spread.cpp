@@ -19,7 +19,7 @@ constexpr double kUpperTail = 0.99, kUpperNinth = 0.9, kFarTail = 0.999;
 double spread_median(std::vector<double> values) {
     if (values.empty())
         return 0;
-    std::sort(values.begin(), values.end());
+    std::ranges::sort(values);
     const std::size_t middle = values.size() / 2;
     return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }

@@ -4,13 +4,10 @@
 #include "core/text.hpp"
 #include "result/error_terms.hpp"
 #include "result/generation_metrics.hpp"
-#include "result/ties.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <fmt/format.h>
-#include <limits>
 
 namespace archsim {
 
@@ -281,8 +278,7 @@ MetricTable MetricTable::with(Metric row) const {
 
 const Metric* MetricTable::find(std::string_view key) const {
     const std::string lower = lower_case(key);
-    const auto found =
-        std::find_if(rows_.begin(), rows_.end(), [&](const Metric* m) { return m->key == lower; });
+    const auto found = std::ranges::find_if(rows_, [&](const Metric* m) { return m->key == lower; });
     return found == rows_.end() ? nullptr : *found;
 }
 

@@ -11,12 +11,10 @@
 
 namespace archsim {
 
-namespace {
-
-std::vector<std::size_t> in_order(const Contest& contest, std::size_t count) {
+static std::vector<std::size_t> in_order(const Contest& contest, std::size_t count) {
     std::vector<std::size_t> order(count);
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
         const auto &x = contest.measure(a), &y = contest.measure(b);
         return x && (!y || better(contest.by(), x->value, y->value));
     });
@@ -24,7 +22,7 @@ std::vector<std::size_t> in_order(const Contest& contest, std::size_t count) {
 }
 
 /// Those that may lead, best first; all that have a value where none may.
-std::vector<std::size_t> rivals_of(std::span<const Result> results, const Contest& contest) {
+static std::vector<std::size_t> rivals_of(std::span<const Result> results, const Contest& contest) {
     std::vector<std::size_t> order = in_order(contest, results.size());
     std::erase_if(order, [&](std::size_t i) { return !contest.measure(i); });
     std::vector<std::size_t> leading = order;
@@ -33,7 +31,7 @@ std::vector<std::size_t> rivals_of(std::span<const Result> results, const Contes
 }
 
 /// Probability of each rival, who come best first, to be the best.
-std::vector<double> odds_of(const Contest& contest, std::vector<std::size_t> rivals) {
+static std::vector<double> odds_of(const Contest& contest, std::vector<std::size_t> rivals) {
     std::vector<double> shares(rivals.size(), 0);
     // Results that hardly ever win decide nothing.
     constexpr double kHardlyEver = 0.005;
@@ -89,8 +87,6 @@ std::vector<double> odds_of(const Contest& contest, std::vector<std::size_t> riv
         shares[k] /= sum;
     return shares;
 }
-
-} // namespace
 
 std::string standing_note(const Estimate& estimate) {
     return may_lead(estimate) ? std::string() : " (" + std::string(name_of(standing_of(estimate))) + ")";

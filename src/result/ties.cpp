@@ -7,32 +7,29 @@
 #include "result/error_terms.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 #include <optional>
 
 namespace archsim {
 
-namespace {
-
 /// Relative; closer values are one value, rounded.
 constexpr double kRoundedRatio = 1e-9;
 
-double scale_of(const Interval& i) {
+static double scale_of(const Interval& i) {
     return i.low > 0 && i.high > i.low ? std::log(i.high / i.low) / (2 * kErrorReach) : 0;
 }
 
-bool same(const Result& a, const Result& b, const auto& part) {
+static bool same(const Result& a, const Result& b, const auto& part) {
     return part(a) && part(b) && part(a)->id == part(b)->id;
 }
 
-double difference_scale(const ErrorTerms& a, const ErrorTerms& b) {
+static double difference_scale(const ErrorTerms& a, const ErrorTerms& b) {
     return a.parts && b.parts ? a.result->machine->uncertainty->model().difference_scale : 1;
 }
 
-double probability(const Metric& by, const ErrorTerms& a, const Measure& x, const ErrorTerms& b,
-                   const Measure& y) {
+static double probability(const Metric& by, const ErrorTerms& a, const Measure& x, const ErrorTerms& b,
+                          const Measure& y) {
     if (!(x.value > 0) || !(y.value > 0))
         return better(by, x.value, y.value) ? 1 : better(by, y.value, x.value) ? 0 : 0.5;
     const double ratio = std::log(y.value / x.value) * (by.better == Better::higher ? -1 : 1);
@@ -44,8 +41,6 @@ double probability(const Metric& by, const ErrorTerms& a, const Measure& x, cons
         return ratio > 0 ? 1 : 0;
     return student_t(ratio / std::sqrt(squared), kErrorDegreesOfFreedom);
 }
-
-} // namespace
 
 SpreadOf error_metric(const Metric& by, const Result& result) {
     for (const Metric* draw :

@@ -6,8 +6,6 @@
 #include "archsim/estimate/estimate.hpp"
 
 #include <optional>
-#include <span>
-#include <vector>
 
 namespace archsim {
 

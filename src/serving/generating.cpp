@@ -97,7 +97,7 @@ Sequence Generating::take(bool shortest_answer) {
         const std::int64_t one = a.s.emitted + moved(a), other = b.s.emitted + moved(b);
         return shortest_answer && one != other ? one < other : a.serial > b.serial;
     };
-    const auto last = std::min_element(members_.begin(), members_.end(), gives_way);
+    const auto last = std::ranges::min_element(members_, gives_way);
     Sequence s = last->s;
     const std::int64_t steps = moved(*last), ends = last->ends;
     s.context += steps;
@@ -111,9 +111,8 @@ Sequence Generating::take(bool shortest_answer) {
         return s;
     std::make_heap(members_.begin(), members_.end(), later);
     const std::int64_t beat = beat_ + ContextCounts::last_of(s.context) + 1 - s.context;
-    const auto own = std::find_if(crossings_.begin(), crossings_.end(), [&](const Crossing& c) {
-        return c.beat == beat && c.ends == ends && c.from == span;
-    });
+    const auto own = std::ranges::find_if(
+        crossings_, [&](const Crossing& c) { return c.beat == beat && c.ends == ends && c.from == span; });
     if (own != crossings_.end()) {
         crossings_.erase(own);
         std::make_heap(crossings_.begin(), crossings_.end(), after);
@@ -135,7 +134,7 @@ std::vector<std::int64_t> Generating::contexts_in_turn() const {
     std::vector<std::pair<std::int64_t, std::int64_t>> of;
     for (const Member& m : members_)
         of.emplace_back(m.serial, m.s.context + moved(m));
-    std::sort(of.begin(), of.end());
+    std::ranges::sort(of);
     std::vector<std::int64_t> contexts;
     for (const auto& [serial, context] : of)
         contexts.push_back(context);

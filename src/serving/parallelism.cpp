@@ -8,19 +8,15 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr std::int64_t kMostChips = 4096;
 
-std::int64_t* part_of(Parallelism& p, std::string_view key) {
+static std::int64_t* part_of(Parallelism& p, std::string_view key) {
     return key == "tp"   ? &p.tensor
            : key == "pp" ? &p.pipeline
            : key == "dp" ? &p.data
            : key == "ep" ? &p.experts
                          : nullptr;
 }
-
-} // namespace
 
 Parallelism parse_parallelism(std::string_view text) {
     Parallelism p;

@@ -7,9 +7,7 @@
 
 namespace archsim {
 
-namespace {
-
-std::int64_t draw_length(serving::RandomStream& random, double mean, const RequestPlan& plan) {
+static std::int64_t draw_length(serving::RandomStream& random, double mean, const RequestPlan& plan) {
     double length = mean;
     if (plan.shape == LengthShape::uniform)
         length = mean * (plan.shortest + (plan.longest - plan.shortest) * random.uniform());
@@ -19,7 +17,7 @@ std::int64_t draw_length(serving::RandomStream& random, double mean, const Reque
 }
 
 /// The gap before a request, in gaps of the mean rate.
-double draw_gap(serving::RandomStream& random, const RequestPlan& plan) {
+static double draw_gap(serving::RandomStream& random, const RequestPlan& plan) {
     switch (plan.arrivals) {
     case Arrivals::constant:
         return 1;
@@ -32,7 +30,7 @@ double draw_gap(serving::RandomStream& random, const RequestPlan& plan) {
 }
 
 /// Lets a prompt begin with a system prompt; `number`: which of the prompts it is.
-void share_beginning(ServedRequest& r, std::int64_t number, const RequestPlan& plan) {
+static void share_beginning(ServedRequest& r, std::int64_t number, const RequestPlan& plan) {
     const std::int64_t shared = std::min(plan.system_tokens, r.prompt_tokens);
     r.blocks = {number % plan.system_prompts};
     r.first_block_tokens = shared;
@@ -42,7 +40,8 @@ void share_beginning(ServedRequest& r, std::int64_t number, const RequestPlan& p
 }
 
 /// The first `count` requests of a trace; a rate stretches or shrinks the time between them.
-std::vector<ServedRequest> recorded_requests(const Trace& trace, std::int64_t count, double rate_per_s) {
+static std::vector<ServedRequest> recorded_requests(const Trace& trace, std::int64_t count,
+                                                    double rate_per_s) {
     const std::size_t number =
         std::min(trace.requests.size(), static_cast<std::size_t>(std::max<std::int64_t>(0, count)));
     const double lasts = number > 1 ? trace.requests[number - 1].arrival_s : 0;
@@ -59,8 +58,6 @@ std::vector<ServedRequest> recorded_requests(const Trace& trace, std::int64_t co
     }
     return requests;
 }
-
-} // namespace
 
 std::vector<ServedRequest> make_requests(const RequestPlan& plan) {
     if (plan.trace != nullptr)

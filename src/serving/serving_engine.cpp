@@ -6,17 +6,13 @@
 
 namespace archsim::serving {
 
-namespace {
-
-std::int64_t name_of_block(const ServedRequest& r, std::size_t block) {
+static std::int64_t name_of_block(const ServedRequest& r, std::size_t block) {
     return r.blocks.empty() ? r.prompt : r.blocks[block];
 }
 
-std::int64_t first_block(const ServedRequest& r) {
+static std::int64_t first_block(const ServedRequest& r) {
     return r.first_block_tokens > 0 ? r.first_block_tokens : r.block_tokens;
 }
-
-} // namespace
 
 std::int64_t Engine::blocks(std::int64_t positions) const {
     return (positions + limits_.block_tokens - 1) / limits_.block_tokens * limits_.block_tokens;
@@ -199,7 +195,7 @@ void Engine::keep_prompt(Sequence& s, const ServedRequest& r) {
 
 /// Of the group with the fewest, which is the one that somebody has just left.
 std::size_t Engine::join(std::size_t request) {
-    const auto fewest = std::min_element(members_.begin(), members_.end());
+    const auto fewest = std::ranges::min_element(members_);
     ++*fewest;
     if (group_of_.size() <= request)
         group_of_.resize(request + 1, 0);
@@ -229,7 +225,7 @@ bool Engine::all_groups_wait(double seen_s) const {
     for (const Waiting& w : queue_)
         if (w.since_s <= seen_s)
             waits[w.group] = true;
-    return std::all_of(waits.begin(), waits.end(), [](bool w) { return w; });
+    return std::ranges::all_of(waits, [](bool w) { return w; });
 }
 
 /// Whether the prompts that are seen make up a step, or have waited long enough for one.

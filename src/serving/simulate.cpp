@@ -100,8 +100,8 @@ class Simulation {
             e.block_tokens < 1 || e.drafted < 0 || e.wait_steps < 0 || e.poll_steps < 1 ||
             plan_.request_s < 0 || plan_.prompt_token_s < 0)
             throw UsageError("a serving plan needs an engine, a sequence and a block of one token at least");
-        if (!std::is_sorted(out_.requests.begin(), out_.requests.end(),
-                            [](const auto& a, const auto& b) { return a.arrival_s < b.arrival_s; }))
+        if (!std::ranges::is_sorted(out_.requests,
+                                    [](const auto& a, const auto& b) { return a.arrival_s < b.arrival_s; }))
             throw UsageError("requests are given in the order in which they arrive");
         if (e.step_tokens <= e.drafted)
             throw UsageError("a step must hold more tokens than are drafted");
@@ -164,7 +164,7 @@ class Simulation {
         const double takes = plan_.before_engine_s(static_cast<double>(request.prompt_tokens));
         if (plan_.side_by_side)
             return now_ + takes;
-        double& free_s = *std::min_element(fronts_.begin(), fronts_.end());
+        double& free_s = *std::ranges::min_element(fronts_);
         return free_s = std::max(now_, free_s) + takes;
     }
 
@@ -199,7 +199,7 @@ class Simulation {
     }
 
     void begin_touched() {
-        std::sort(touched_.begin(), touched_.end());
+        std::ranges::sort(touched_);
         touched_.erase(std::unique(touched_.begin(), touched_.end()), touched_.end());
         for (const std::size_t engine : touched_)
             begin(engine);
@@ -368,8 +368,7 @@ double serving_capacity(const ServingPlan& plan, StepPrices& prices,
     for (std::int64_t i = 1; i <= most && !all.empty(); ++i) {
         const double place = std::fmod(static_cast<double>(i) * std::numbers::phi, 1.0) * outputs;
         const auto at = std::min<std::size_t>(
-            all.size() - 1,
-            static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), place) - ends.begin()));
+            all.size() - 1, static_cast<std::size_t>(std::ranges::upper_bound(ends, place) - ends.begin()));
         const ServedRequest& r = all[at];
         if (r.output_tokens < 2)
             continue;

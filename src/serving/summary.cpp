@@ -1,3 +1,4 @@
+#include "archsim/serving/serving_result.hpp"
 #include "archsim/serving/simulation.hpp"
 #include "serving/serving_engine.hpp"
 
@@ -8,17 +9,13 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr double kMedian = 0.5, kNinth = 0.9, kNinetyNine = 0.99, kFarTail = 0.999;
 
 /// The nearest rank, from 1.
-std::size_t rank_of(double part, std::size_t count) {
+static std::size_t rank_of(double part, std::size_t count) {
     const auto rank = static_cast<std::size_t>(std::ceil(part * static_cast<double>(count)));
     return std::clamp<std::size_t>(rank, 1, count);
 }
-
-} // namespace
 
 std::int64_t beyond_p99(std::int64_t count) {
     return count > 0
@@ -30,7 +27,7 @@ Percentiles percentiles_of(std::vector<double> values) {
     Percentiles p;
     if (values.empty())
         return p;
-    std::sort(values.begin(), values.end());
+    std::ranges::sort(values);
     const auto at = [&](double part) { return values[rank_of(part, values.size()) - 1]; };
     p.p50 = at(kMedian);
     p.p90 = at(kNinth);
@@ -104,6 +101,21 @@ ServingSummary summarize(const ServingOutcome& out) {
     if (outputs > 0)
         s.joules_per_million_output = kPerMillion * (1 - prompt_part) * out.joules / outputs;
     return s;
+}
+
+std::vector<bool> serving_frontier(std::span<const ServingResult> results) {
+    std::vector<bool> on(results.size(), false);
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        const ServingResult& r = results[i];
+        const auto counts = [](const ServingResult& one) { return one.ok && one.doubt.empty(); };
+        on[i] = counts(r) && std::ranges::none_of(results, [&](const ServingResult& other) {
+                    return counts(other) && other.tokens_per_device() >= r.tokens_per_device() &&
+                           other.tokens_per_user() >= r.tokens_per_user() &&
+                           (other.tokens_per_device() > r.tokens_per_device() ||
+                            other.tokens_per_user() > r.tokens_per_user());
+                });
+    }
+    return on;
 }
 
 } // namespace archsim

@@ -3,7 +3,7 @@
 #include "archsim/extend/importer.hpp"
 #include "checkpoint/checkpoint.hpp"
 #include "checkpoint/diffusion.hpp"
-#include "core/glob.hpp"
+#include "core/text.hpp"
 #include "core/text_file.hpp"
 #include "import/file_kind.hpp"
 #include "ops/given_values.hpp"

@@ -1,6 +1,6 @@
 // Stars match as the C library's do, in bounded time.
 
-#include "core/glob.hpp"
+#include "core/text.hpp"
 #include "support/random_source.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,6 +1,6 @@
 // What the rows of parameters say together.
 
-#include "hardware/parameter_table.hpp"
+#include "hardware/parameter_site.hpp"
 #include "hardware/uncertainty.hpp"
 
 #include <catch2/catch.hpp>

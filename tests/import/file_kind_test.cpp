@@ -56,7 +56,7 @@ TEST_CASE("a file of another format is named, with what to give instead", "[impo
         {"\x1c\0\0\0CIR0"sv, "circle"},
         {"{\"error\": \"Repository not found\"}", "no sizes"},
         {"{\"producer\": {\"name\": \"modelopt\"}, \"quantization\": {}}", "no sizes"}};
-    CHECK_THAT(of(std::string(100, '\0'))->is, Catch::Contains("zeros"));
+    CHECK_THAT(std::string(of(std::string(100, '\0'))->is), Catch::Contains("zeros"));
     constexpr std::string_view kShort = "Entry not found";
     const auto text =
         foreign_file(std::span(reinterpret_cast<const std::uint8_t*>(kShort.data()), kShort.size()));
@@ -66,7 +66,7 @@ TEST_CASE("a file of another format is named, with what to give instead", "[impo
         CAPTURE(what);
         const auto found = of(bytes);
         REQUIRE(found);
-        CHECK_THAT(found->is, Catch::Contains(what));
+        CHECK_THAT(std::string(found->is), Catch::Contains(what));
         CHECK_FALSE(found->hint.empty());
     }
 }

@@ -8,7 +8,6 @@
 #include "archsim/estimate/estimate.hpp"
 
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 

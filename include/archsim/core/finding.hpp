@@ -63,6 +63,8 @@ struct Finding {
     std::string op_type; ///< for operators
     std::string domain;
     int opset = 0;
+    /// True where nothing can be made of what it is about.
+    bool is_error() const { return severity == Severity::error; }
 };
 
 /// "file: where: message; hint" in one line.

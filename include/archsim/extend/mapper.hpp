@@ -9,12 +9,10 @@
 
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace archsim {
 

@@ -8,7 +8,6 @@
 
 #include <array>
 #include <optional>
-#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>

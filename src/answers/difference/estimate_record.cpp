@@ -2,7 +2,7 @@
 
 #include "answers/difference/factor_terms.hpp"
 #include "estimate/price.hpp"
-#include "hardware/parameter_table.hpp"
+#include "hardware/parameter_site.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -4,7 +4,7 @@
 #include "answers/difference/factor_terms.hpp"
 #include "core/lists.hpp"
 #include "hardware/energy_table.hpp"
-#include "hardware/parameter_table.hpp"
+#include "hardware/parameter_site.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

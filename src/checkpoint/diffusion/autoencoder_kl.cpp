@@ -7,10 +7,8 @@
 
 namespace archsim::checkpoint {
 
-namespace {
-
-TensorId residual(Net& g, const std::string& path, TensorId x, std::int64_t n_in, std::int64_t n_out,
-                  std::int64_t groups) {
+static TensorId residual(Net& g, const std::string& path, TensorId x, std::int64_t n_in, std::int64_t n_out,
+                         std::int64_t groups) {
     TensorId y = g.silu(path, g.group_norm(path + "/norm1", x, n_in, groups));
     y = g.convolution(path + "/conv1", y, n_in, n_out, {.size = 3});
     y = g.silu(path + "/2", g.group_norm(path + "/norm2", y, n_out, groups));
@@ -21,7 +19,8 @@ TensorId residual(Net& g, const std::string& path, TensorId x, std::int64_t n_in
 }
 
 /// One head as wide as the channels.
-TensorId attention(Net& g, const std::string& path, TensorId x, std::int64_t width, std::int64_t groups) {
+static TensorId attention(Net& g, const std::string& path, TensorId x, std::int64_t width,
+                          std::int64_t groups) {
     const TensorId y = g.tokens(path, g.group_norm(path + "/group_norm", x, width, groups), width);
     const TensorId q = g.linear(path + "/to_q", y, width, width, true),
                    k = g.linear(path + "/to_k", y, width, width, true),
@@ -30,8 +29,6 @@ TensorId attention(Net& g, const std::string& path, TensorId x, std::int64_t wid
     const TensorId shape = g.node("Shape", path, {x});
     return g.add(path, x, g.node("Reshape", path, {g.transpose(path + "/out", out, {0, 2, 1}), shape}));
 }
-
-} // namespace
 
 Graph build_kl_decoder(Fields& f, const Decoder& base, const PartPlace& place) {
     Net g(base);

@@ -4,8 +4,6 @@
 
 #include "checkpoint/diffusion/net.hpp"
 
-#include <cmath>
-
 namespace archsim::checkpoint {
 
 namespace {

@@ -4,7 +4,6 @@
 #include "checkpoint/diffusion/net.hpp"
 
 #include <algorithm>
-#include <optional>
 
 namespace archsim::checkpoint {
 
@@ -173,7 +172,7 @@ Graph build_sd3(Fields& f, const Decoder& base, const PartPlace& place) {
     x.image = g.add("pos_embed", x.image, g.first_tokens("pos_embed", table, x.image));
     for (std::int64_t i = 0; i < layers; ++i)
         x = joint_block(s, "transformer_blocks." + std::to_string(i), x,
-                        std::find(dual.begin(), dual.end(), i) != dual.end(), i == layers - 1);
+                        std::ranges::find(dual, i) != dual.end(), i == layers - 1);
     g.output(projected_out(s, x.image, patch * patch * out),
              {batch, Axis(place.image_tokens(patch)), patch * patch * out});
     return finished(g, f);

@@ -155,8 +155,7 @@ TensorId Net::norm_heads(const std::string& path, TensorId x, std::int64_t heads
 
 TensorId Net::rotate(const std::string& path, TensorId x, std::int64_t heads, std::int64_t size,
                      const std::string& tokens) {
-    auto known =
-        std::find_if(tables_.begin(), tables_.end(), [&](const Table& t) { return t.tokens == tokens; });
+    auto known = std::ranges::find(tables_, tokens, &Table::tokens);
     if (known == tables_.end()) {
         const std::string number = tables_.empty() ? "" : "_" + std::to_string(tables_.size() + 1);
         const TensorId cosine = input("rotary_cos" + number, DataType::float32, {tokens, 1, size}),

@@ -4,7 +4,6 @@
 
 #include "checkpoint/diffusion/parts.hpp"
 
-#include <initializer_list>
 #include <string>
 #include <vector>
 

@@ -7,18 +7,14 @@
 
 namespace archsim::checkpoint {
 
-namespace {
-
 /// Self-attention over `x` with biases, before its residual sum.
-TensorId self_attention(Net& g, const std::string& path, TensorId x, std::int64_t width, std::int64_t heads,
-                        bool causal) {
+static TensorId self_attention(Net& g, const std::string& path, TensorId x, std::int64_t width,
+                               std::int64_t heads, bool causal) {
     const TensorId q = g.linear(path + "/q_proj", x, width, width, true),
                    k = g.linear(path + "/k_proj", x, width, width, true),
                    v = g.linear(path + "/v_proj", x, width, width, true);
     return g.linear(path + "/out_proj", g.attention(path, q, k, v, heads, causal), width, width, true);
 }
-
-} // namespace
 
 Graph build_clip_text(Fields& f, const Decoder& base, const PartPlace& place) {
     Net g(base);
@@ -27,9 +23,8 @@ Graph build_clip_text(Fields& f, const Decoder& base, const PartPlace& place) {
                        rows = size_of(f, {"vocab_size"}), positions = size_of(f, {"max_position_embeddings"}),
                        projection = f.count({"projection_dim"}, 0);
     const std::vector<std::string> classes = f.texts({"architectures"});
-    const bool projected = std::any_of(classes.begin(), classes.end(), [](const std::string& name) {
-        return name.find("WithProjection") != std::string::npos;
-    });
+    const bool projected = std::ranges::any_of(
+        classes, [](const std::string& name) { return name.find("WithProjection") != std::string::npos; });
     f.skip({"hidden_act"});
     const std::string root = "text_model/";
     const TensorId ids = g.input("input_ids", DataType::int64, {Axis(place.batch), positions});

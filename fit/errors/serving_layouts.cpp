@@ -96,6 +96,8 @@ void estimate_rows(const Session& session, std::vector<LayoutRow>& rows,
         conditions.stack = first.runtime;
         if (!first.precision.empty())
             conditions.precision = precision_named(first.precision);
+        conditions.kv_cache =
+            published_cache(*session.hardware().runtime(conditions.stack), conditions.precision);
         const Model model = session.load(first.model);
         Server server(session, model, first.hardware, conditions, request);
         if (!server.ready()) {

@@ -294,6 +294,12 @@ std::vector<std::filesystem::path> measurement_files(const std::vector<std::stri
 
 } // namespace
 
+std::optional<Precision> published_cache(const Runtime& runtime, const PrecisionConfig& precision) {
+    const Precision p = precision.compute;
+    const bool narrow = precision == PrecisionConfig::uniform(p) && !is_integer(p) && bits_of(p) <= 8;
+    return narrow && runtime.allows(p) ? std::optional(Precision::fp8) : std::nullopt;
+}
+
 MeasuredTable parse_measurements(std::string_view text, std::string_view name) {
     return TableReader(name).run(text);
 }

@@ -3,10 +3,12 @@
 
 #include "archsim/compare/measured_row.hpp"
 #include "archsim/core/finding.hpp"
+#include "archsim/hardware/runtime.hpp"
 #include "core/csv_reader.hpp"
 #include "fit/errors/validation.hpp"
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -55,6 +57,11 @@ MeasuredTable parse_measurements(std::string_view text, std::string_view name);
 /// Fills context, transfers, sampled and decided_by from the note of a row of such a file, and the boundary
 /// where `boundary` says that the row names none. Worked: "cache length 2048" is a context of 2048.
 void fill_from_note(MeasuredRow& row, bool boundary);
+
+/// What a published run kept its keys and values in, of which no row speaks; absent: what its stack does.
+/// Whoever publishes servers of narrow floats starts them with a cache in fp8, too, where the stack
+/// multiplies such floats (InferenceMAX, MLPerf's and AMD's scripts: --kv-cache-dtype fp8).
+std::optional<Precision> published_cache(const Runtime& runtime, const PrecisionConfig& precision);
 
 /// What decides the prediction of a row: everything but what was measured and where that is written.
 inline auto row_key(const MeasuredRow& row) {

@@ -279,6 +279,7 @@ Prediction RowEstimator::State::language(const MeasuredRow& row, const Changed& 
     asked->devices = row.devices / row.replicas / row.attention_groups;
     const auto device = session.hardware().device(row.hardware).device;
     const auto runtime = session.hardware().runtime_for(*device, asked->stack);
+    asked->kv_cache = published_cache(*runtime, asked->precision);
     if (is_served(row)) {
         Prediction served = served_runs.predict(session, loaded_to_serve(row.model), row, *asked);
         served.kind = generator(row.model)->bound(1, 1, 1)->graph().kind();

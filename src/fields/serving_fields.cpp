@@ -47,13 +47,15 @@ ServingField real_field(ServingField row, At at, double low, double high) {
         ServingRequest copy = r, usual;
         return unusual(at(copy), at(usual));
     };
-    row.parse = [at, low, high](const std::string& text, const std::string& name, ServingRequest& r) {
+    row.parse = [at, low, high, what = row.help](const std::string& text, const std::string& name,
+                                                 ServingRequest& r) {
         std::optional<double> value = parse_real(text);
         if (!value)
             if (const auto whole = parse_whole(text)) // 2k
                 value = static_cast<double>(*whole);
         if (!value)
-            throw UsageError(fmt::format("{}: \"{}\" is not a number", name, text));
+            throw UsageError(
+                fmt::format("{}: expected a number such as 0.5 or 2k ({}), got \"{}\"", name, what, text));
         if (!(*value >= low && *value <= high))
             throw UsageError(fmt::format("{}: {} is not between {} and {}", name, text, low, high));
         at(r) = *value;

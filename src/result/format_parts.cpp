@@ -130,20 +130,23 @@ static std::string half_alike(std::string format) {
     return format == name_of(Precision::bf16) ? std::string(name_of(Precision::fp16)) : std::move(format);
 }
 
+std::string multiplied_format(const PrecisionConfig& runs, std::optional<Precision> stored, double more) {
+    if (is_integer(runs.weights) && runs.weights != runs.activations)
+        return fmt::format("w{:.0f}a{}", std::floor(bits_of(runs.weights) + more),
+                           bits_of(is_integer(runs.compute) ? runs.compute : runs.activations));
+    const int weights = std::min(bits_of(runs.weights), bits_of(stored.value_or(runs.weights)));
+    if (weights < bits_of(runs.compute))
+        return fmt::format("w{}a{}", weights, bits_of(runs.compute));
+    return std::string(name_of(runs.compute));
+}
+
 std::string multiplied_format(const Result& result) {
     const PrecisionConfig& config = result.estimate.executed;
     if (config.convolutions && has_convolutions(result))
         return std::string(name_of(*config.convolutions));
-    const int multiplied = bits_of(is_integer(config.compute) ? config.compute : config.activations);
-    if (is_integer(config.weights) && config.weights != config.activations) {
-        const double more = result.conditions.precision.weight_bits_overhead; // Q6_K has 6.56 bits
-        return fmt::format("w{:.0f}a{}", std::floor(bits_of(config.weights) + more), multiplied);
-    }
-    const auto stored =
-        result.model && result.model->graph ? result.model->graph->stored_weights : std::nullopt;
-    if (stored && bits_of(*stored) < bits_of(config.compute)) // a checkpoint with narrow weights
-        return fmt::format("w{}a{}", bits_of(*stored), multiplied);
-    return std::string(name_of(config.compute));
+    return multiplied_format(
+        config, result.model && result.model->graph ? result.model->graph->stored_weights : std::nullopt,
+        result.conditions.precision.weight_bits_overhead);
 }
 
 bool mixed_formats(std::span<const Result> results) {

@@ -24,9 +24,11 @@ PrecisionConfig precision_named(std::string_view name, std::string_view flag = "
 /// Takes a name where formats are asked for: a format, or "usual": each device's own. Throws likewise.
 void ask_precision(Conditions& conditions, std::string_view name, std::string_view flag = "precision");
 
-/// The format that an estimate multiplies in, for sentences: "tf32", "int8", "w4a16". Of a stack that treats
-/// convolutions apart from other products that of the convolutions, where the model has any; of a checkpoint
-/// with narrow weights these, too.
+/// The format that is multiplied in, for sentences: "tf32", "int8"; with weights that are narrower than that,
+/// also those that a checkpoint has: "w4a16". `more`: bits of a weight beyond its format's (Q6_K has 6.56).
+std::string multiplied_format(const PrecisionConfig& runs, std::optional<Precision> stored, double more);
+/// That of an estimate; of a stack that treats convolutions apart from other products that of the
+/// convolutions, where the model has any.
 std::string multiplied_format(const Result& result);
 
 /// True when estimates multiply in different formats; bf16 and fp16 are one in this.

@@ -383,12 +383,19 @@ bool Engine::resume(std::size_t request, const ServedRequest& r, std::int64_t em
     s.given = blocks(r.prompt_tokens + r.output_tokens);
     s.context = r.prompt_tokens + emitted;
     s.left = r.output_tokens - emitted;
+    s.kept = held_blocks(r);
+    for (std::size_t block = 0; block < s.kept; ++block)
+        prefixes_.use(name_of_block(r, block));
+    s.found = r.prompt_tokens - computed_prompt(r, s.kept);
     const double bytes = s.bytes = bytes_at_start(r, s);
-    if (static_cast<std::int64_t>(running()) >= limits_.sequences || !make_room(bytes))
+    if (static_cast<std::int64_t>(running()) >= limits_.sequences || !make_room(bytes)) {
+        release(r, s.kept);
         return false;
+    }
     join(request);
     s.emitted = emitted;
     used_bytes_ += bytes;
+    keep_prompt(s, r);
     peak_bytes_ = std::max(peak_bytes_, used_bytes_);
     given_ += s.given;
     to_do_ += s.left;

@@ -10,6 +10,7 @@
 #include <limits>
 #include <numbers>
 #include <numeric>
+#include <unordered_map>
 
 namespace archsim {
 
@@ -331,68 +332,137 @@ ServingOutcome simulate_serving(const ServingPlan& plan, StepPrices& prices,
     return Simulation(plan, prices, std::move(requests), prompt_prices).run();
 }
 
+namespace {
+
+/// The requests of a load again and again, all at the start. What several of them begin with alike stays
+/// alike, what one of them has alone is new every time: so the prefix cache finds what it finds in a run.
+class Repeated {
+  public:
+    explicit Repeated(const std::vector<ServedRequest>& requests) : requests_(requests) {
+        for (const ServedRequest& r : requests)
+            for (const std::int64_t block : names_of(r))
+                ++users_[block];
+        for (const ServedRequest& r : requests) {
+            outputs_ += static_cast<double>(r.output_tokens);
+            prompts_ += static_cast<double>(r.prompt_tokens);
+            shared_ += static_cast<double>(shared_tokens(r));
+        }
+    }
+
+    ServedRequest at(std::size_t i) {
+        const ServedRequest& r = requests_[i % requests_.size()];
+        ServedRequest again{.arrival_s = 0,
+                            .prompt_tokens = r.prompt_tokens,
+                            .output_tokens = r.output_tokens,
+                            .prompt = r.prompt,
+                            .blocks = r.blocks,
+                            .block_tokens = r.block_tokens,
+                            .first_block_tokens = r.first_block_tokens};
+        if (again.prompt >= 0)
+            again.prompt = name(again.prompt);
+        for (std::int64_t& block : again.blocks)
+            block = name(block);
+        return again;
+    }
+    double prompt() const { return prompts_ / count(); }
+    /// Positions of a request in the mean, without those that others have.
+    double own_length(bool shares) const { return (prompts_ + outputs_ - (shares ? shared_ : 0)) / count(); }
+
+  private:
+    static std::vector<std::int64_t> names_of(const ServedRequest& r) {
+        return !r.blocks.empty() || r.prompt < 0 ? r.blocks : std::vector{r.prompt};
+    }
+    std::int64_t shared_tokens(const ServedRequest& r) const {
+        const std::vector<std::int64_t> names = names_of(r);
+        std::int64_t tokens = 0;
+        for (std::size_t i = 0; i < names.size() && users_.at(names[i]) > 1; ++i)
+            tokens += r.blocks.empty()                     ? r.prompt_tokens
+                      : i == 0 && r.first_block_tokens > 0 ? r.first_block_tokens
+                                                           : r.block_tokens;
+        return std::min(tokens, r.prompt_tokens);
+    }
+    /// Names of loads are not negative.
+    std::int64_t name(std::int64_t block) {
+        const auto users = users_.find(block);
+        return users != users_.end() && users->second > 1 ? block : fresh_--;
+    }
+    double count() const { return static_cast<double>(std::max<std::size_t>(1, requests_.size())); }
+
+    const std::vector<ServedRequest>& requests_;
+    std::unordered_map<std::int64_t, std::int64_t> users_; ///< requests that have a block
+    std::int64_t fresh_ = -2;
+    double outputs_ = 0, prompts_ = 0, shared_ = 0;
+};
+
+/// Requests for engines that never run out of them.
+struct LongRun {
+    std::vector<ServedRequest> requests; ///< those that engines begin with, then those that wait
+    std::vector<std::int64_t> emitted;   ///< by the former
+    double count = 0, outputs = 0;       ///< of those that wait, and tokens of their answers
+};
+
+/// So many that wait, and at most so many that engines begin with.
+LongRun long_run(Repeated& load, std::size_t number, std::int64_t most) {
+    LongRun run;
+    std::vector<ServedRequest> waiting;
+    std::vector<double> ends; // of the answers, laid end to end
+    for (std::size_t i = 0; i < number; ++i) {
+        waiting.push_back(load.at(i));
+        ends.push_back(run.outputs += static_cast<double>(waiting.back().output_tokens));
+    }
+    run.count = static_cast<double>(number);
+    // What an engine at work holds: answers at evenly spread places of all that it gives, so that long ones
+    // are met more often, at any stage. Multiples of the golden ratio, modulo 1, are spread evenly.
+    for (std::int64_t i = 1; i <= most && number > 0; ++i) {
+        const double place = std::fmod(static_cast<double>(i) * std::numbers::phi, 1.0) * run.outputs;
+        const auto at = std::min<std::size_t>(
+            number - 1,
+            static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), place) - ends.begin()));
+        const std::int64_t tokens = waiting[at].output_tokens;
+        if (tokens < 2)
+            continue;
+        const double before = ends[at] - static_cast<double>(tokens);
+        run.emitted.push_back(
+            std::clamp<std::int64_t>(static_cast<std::int64_t>(place - before), 1, tokens - 1));
+        run.requests.push_back(load.at(at));
+    }
+    run.requests.insert(run.requests.end(), waiting.begin(), waiting.end());
+    return run;
+}
+
+} // namespace
+
 double serving_capacity(const ServingPlan& plan, StepPrices& prices,
                         const std::vector<ServedRequest>& requests, StepPrices* prompt_prices) {
     // Pools of prompts and of answers begin empty: which of them is the slower one shows in the long run.
     const bool split = plan.prompt_engines > 0;
     const std::int64_t batches = split ? 16 : 4, fewest = 256;
-    double length = 0, prompt = 0;
-    for (const ServedRequest& r : requests) {
-        length += static_cast<double>(r.prompt_tokens + r.output_tokens);
-        prompt += static_cast<double>(r.prompt_tokens);
-    }
-    length /= static_cast<double>(std::max<std::size_t>(1, requests.size()));
-    prompt /= static_cast<double>(std::max<std::size_t>(1, requests.size()));
+    Repeated load(requests);
     // A batch is no larger than the cache holds.
-    const double one = prices.cache_bytes(length);
+    const double one = prices.cache_bytes(load.own_length(plan.engine.prefix_cache));
     const auto batch = one > 0 && plan.engine.cache_bytes > 0
                            ? std::clamp<std::int64_t>(std::llround(plan.engine.cache_bytes / one), 1,
                                                       plan.engine.all_sequences())
                            : plan.engine.all_sequences();
     const auto number = static_cast<std::size_t>(
         std::max(batches * batch, fewest) * std::max<std::int64_t>(1, plan.engines + plan.prompt_engines));
-    std::vector<ServedRequest> all;
-    std::vector<double> ends; // of the answers, laid end to end
-    double outputs = 0;
-    for (std::size_t i = 0; !requests.empty() && i < number; ++i) {
-        const ServedRequest& r = requests[i % requests.size()];
-        all.push_back({.arrival_s = 0, .prompt_tokens = r.prompt_tokens, .output_tokens = r.output_tokens});
-        ends.push_back(outputs += static_cast<double>(r.output_tokens));
-    }
-    const auto count = static_cast<double>(all.size());
-    // What an engine at work holds: answers at evenly spread places of all that it gives, so that long ones
-    // are met more often, at any stage. Multiples of the golden ratio, modulo 1, are spread evenly.
-    std::vector<std::int64_t> emitted;
-    std::vector<ServedRequest> begun;
-    const auto most = split ? 0 : 2 * batch * std::max<std::int64_t>(1, plan.engines);
-    for (std::int64_t i = 1; i <= most && !all.empty(); ++i) {
-        const double place = std::fmod(static_cast<double>(i) * std::numbers::phi, 1.0) * outputs;
-        const auto at = std::min<std::size_t>(
-            all.size() - 1, static_cast<std::size_t>(std::ranges::upper_bound(ends, place) - ends.begin()));
-        const ServedRequest& r = all[at];
-        if (r.output_tokens < 2)
-            continue;
-        const double before = ends[at] - static_cast<double>(r.output_tokens);
-        emitted.push_back(
-            std::clamp<std::int64_t>(static_cast<std::int64_t>(place - before), 1, r.output_tokens - 1));
-        begun.push_back(r);
-        begun.back().arrival_s = 0; // with the others
-    }
-    all.insert(all.begin(), begun.begin(), begun.end());
+    LongRun run = long_run(load, requests.empty() ? 0 : number,
+                           split ? 0 : 2 * batch * std::max<std::int64_t>(1, plan.engines));
+    const double count = run.count, outputs = run.outputs;
     ServingPlan saturated = plan;
     saturated.concurrency = 0;
     saturated.request_s = saturated.prompt_token_s = 0;
     saturated.on_step = nullptr;
     saturated.goes_on = nullptr;
-    Simulation simulation(saturated, prices, std::move(all), prompt_prices);
+    Simulation simulation(saturated, prices, std::move(run.requests), prompt_prices);
     if (!split) {
-        simulation.fill(emitted);
+        simulation.fill(run.emitted);
         simulation.stop_when_nobody_waits();
     }
     const ServingOutcome out = simulation.run();
     if (out.duration_s <= 0 || outputs <= 0)
         return 0;
-    const double before = plan.before_engine_s(prompt);
+    const double before = plan.before_engine_s(load.prompt());
     const double handed_over =
         before > 0 && !plan.side_by_side ? out.engines / before : std::numeric_limits<double>::infinity();
     // Tokens per second while somebody waited, as answers of the mean length.

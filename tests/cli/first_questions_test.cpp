@@ -63,7 +63,8 @@ constexpr FirstQuestion kQuestions[] = {
      "H100 misses the limit: latency of [0-9]+ µs, at most 100 µs required. H100 in int8: ", 4},
     {"compare_models bert-base --hardware EPYC-9654 Graviton4 T4 --sort cost", "Cheapest: T4 in int8, "},
     {"compare_models llama-3-8b --hardware H100 --precision fp16 fp8 int4",
-     "512 tokens in, 128 out. Fastest: H100 in int4, [0-9]+ tokens/s, [0-9.]+x ahead of H100 in fp8"},
+     "512 tokens in, 128 out. Fastest: H100 in int4, [0-9]+ tokens/s per user, [0-9.]+x ahead of H100 in "
+     "fp8"},
     {"compare_models qwen3-235b-a22b --hardware H200 B200 --devices 8",
      "512 tokens in, 128 out, in bf16. (Fastest|Not ranked)"},
     // What the memory does not hold runs in fewer bits, which is said.
@@ -145,7 +146,7 @@ constexpr FirstQuestion kQuestions[] = {
     {"local_models --on 'Mac mini M4, 16GB'", "Apple-M4-GPU@16GB with 1[0-2][0-9.]* GB: [0-9]+ of [0-9]+ "
                                               "language models run .*Newest \\(20[0-9]{2}\\): "},
     {"serve_model qwen3-8b --hardware L4 RTX-4090 --rate 20 --prompt-tokens 1k --output-tokens 200",
-     "None bears the load; most tokens: RTX-4090, 1 device: overloaded"},
+     "None bears the load; most tokens: RTX-4090, 1 device, bf16, [^:]+: overloaded"},
     {"local_models --on 'Mac mini M4'", "Apple-M4-GPU .*no size was named: 32 GB"},
     {"local_models Qwen3-8B-Q4_K_M --on 'RTX 3060 12GB'",
      "RTX-3060 with [0-9.]+ GB: 1 of 1 language models run"},

@@ -3,6 +3,8 @@
 
 #include "answers/sizing/launch.hpp"
 #include "archsim/core/finding.hpp"
+#include "checkpoint/gguf_maker.hpp"
+#include "fields/serving_fields.hpp"
 #include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>
@@ -41,6 +43,11 @@ constexpr std::array kOptions = {
     LaunchOption{kVllm, "--max-num-batched-tokens", kVllmPage},
     LaunchOption{kVllm, "--max-cudagraph-capture-size", kVllmPage},
     LaunchOption{kVllm, "--max-model-len", kVllmPage},
+    LaunchOption{kVllm, "--gpu-memory-utilization", kVllmPage},
+    LaunchOption{kVllm, "--block-size", kVllmPage},
+    LaunchOption{kVllm, "--no-enable-chunked-prefill", kVllmPage},
+    LaunchOption{kVllm, "--no-enable-prefix-caching", kVllmPage},
+    LaunchOption{kVllm, "--compilation-config", kVllmPage},
     LaunchOption{kSglang, "--model-path", kSglangPage},
     LaunchOption{kSglang, "--tp-size", kSglangPage},
     LaunchOption{kSglang, "--pp-size", kSglangPage},
@@ -53,6 +60,10 @@ constexpr std::array kOptions = {
     LaunchOption{kSglang, "--max-running-requests", kSglangPage},
     LaunchOption{kSglang, "--chunked-prefill-size", kSglangPage},
     LaunchOption{kSglang, "--context-length", kSglangPage},
+    LaunchOption{kSglang, "--mem-fraction-static", kSglangPage},
+    LaunchOption{kSglang, "--page-size", kSglangPage},
+    LaunchOption{kSglang, "--disable-radix-cache", kSglangPage},
+    LaunchOption{kSglang, "--scheduler-recv-interval", kSglangPage},
     LaunchOption{kTrtllm, "--tp_size", kTrtllmPage},
     LaunchOption{kTrtllm, "--pp_size", kTrtllmPage},
     LaunchOption{kTrtllm, "--ep_size", kTrtllmPage},
@@ -60,6 +71,7 @@ constexpr std::array kOptions = {
     LaunchOption{kTrtllm, "--max_num_tokens", kTrtllmPage},
     LaunchOption{kTrtllm, "--max_seq_len", kTrtllmPage},
     LaunchOption{kTrtllm, "--extra_llm_api_options", kTrtllmPage},
+    LaunchOption{kTrtllm, "--enable_chunked_prefill", kTrtllmPage},
 };
 
 /// One documented field of an object of a manifest: "Pod" in a template of the others; "[]": items of a list,
@@ -124,7 +136,29 @@ SizingAnswer answer_with(const Parallelism& way, const std::string& format) {
     d.runtime = "vLLM";
     d.layout.emplace();
     d.layout->run.parallelism = way;
+    d.layout->formats = PrecisionConfig::uniform(*parse_precision(format));
     d.layout->probability = 0.95;
+    return answer;
+}
+
+/// With a field of the server's request as that text says.
+SizingAnswer answer_to(const ServingField& field) {
+    SizingAnswer answer = answer_with({}, "bf16");
+    const std::string text = !field.choices.empty()            ? field.choices.back()
+                             : field.kind == FieldKind::truth  ? "true"
+                             : field.kind == FieldKind::whole  ? "24"
+                             : field.key == "length_range"     ? "0.5,2"
+                             : field.key == "prompt_parallel"  ? "tp=2"
+                             : field.key == "request_time"     ? "20ms"
+                             : field.key == "reserved_context" ? "8192"
+                                                               : "1";
+    if (field.kind != FieldKind::file)
+        field.put(field.key == "reserved_context" ? "8192" : text, field.key, answer.request.serving);
+    SizedLayout& layout = *answer.devices.front().layout;
+    const EngineLimits& asked = answer.request.serving.plan.engine;
+    layout.engine = asked;
+    layout.engine.sequences = asked.sequences > 0 ? asked.sequences : 256;
+    layout.engine.step_tokens = asked.step_tokens > 0 ? asked.step_tokens : 8192;
     return answer;
 }
 
@@ -237,6 +271,66 @@ TEST_CASE("a launch has the layout, the batch limits and the length of the answe
     CHECK_THAT(launched({}, LaunchTarget::vllm, "fp8"), Catch::Contains("--quantization fp8"));
 }
 
+TEST_CASE("every field of a server that was sized is in the command, its engine's default, or named",
+          "[sizing][launch]") {
+    // What clients send, how fast the host is, how good drafts are, and what power costs.
+    const std::set<std::string> of_clients = {
+        "rate",       "arrivals",         "burstiness",     "concurrency",
+        "requests",   "warm_up",          "prompt_tokens",  "output_tokens",
+        "shape",      "length_range",     "lengths",        "trace",
+        "seed",       "distinct_prompts", "system_prompts", "system_tokens",
+        "prefix_hit", "request_time",     "accepted",       "draft_cost",
+        "pue",        "grid_intensity"};
+    for (const LaunchTarget engine : kEngines)
+        for (const ServingField& field : serving_fields()) {
+            INFO(field.flag << " of engine " << static_cast<int>(engine));
+            const auto text_of = [&](const SizingAnswer& answer) {
+                return launch_text(shipped_session(), answer, answer.devices.front(), engine, "a/b");
+            };
+            const ServingField* const neutral = find_serving_field("seed");
+            const std::string with = text_of(answer_to(field)), without = text_of(answer_to(*neutral));
+            const bool has_default = engine == kTrtllm && field.key == "whole_prompts";
+            if (of_clients.count(field.key) == 0)
+                CHECK(with != without);
+            // What is no flag is named by its own, or stands in the file of options.
+            const auto flags = flags_of(with), before = flags_of(without);
+            if (flags == before && with != without && field.key != "max_sequences" &&
+                field.key != "step_tokens" && !has_default)
+                CHECK((with.find(field.flag) != std::string::npos ||
+                       with.find("options.yaml") != std::string::npos || engine == kSglang));
+        }
+}
+
+TEST_CASE("a launch keeps its cache as it was sized", "[sizing][launch]") {
+    const std::vector<std::string> hardware = {"L40S"};
+    SizingRequest request;
+    request.serving.load.rate_per_s = 1;
+    request.level = {2, 0.2, 0};
+    const Session& session = shipped_session();
+    const auto launched_in = [&](const char* format, std::optional<Precision> cache, LaunchTarget target) {
+        std::vector<Conditions> formats(1);
+        formats.front().precision = *PrecisionConfig::parse(format);
+        formats.front().kv_cache = cache;
+        formats.front().stack = launch_stack(session, target);
+        const SizingAnswer answer =
+            size_service(session, session.load("tinyllama-1.1b"), hardware, formats, request);
+        REQUIRE(answer.devices.front().layout);
+        return launch_text(session, answer, answer.devices.front(), target, "a/b");
+    };
+    // Weights in fp8 leave the cache as it is, unless it is asked for.
+    const Catch::Matchers::StdString::ContainsMatcher vllm = Catch::Contains("--kv-cache-dtype fp8"),
+                                                      sglang = Catch::Contains("--kv-cache-dtype fp8_e4m3");
+    CHECK_THAT(launched_in("fp8", std::nullopt, kVllm), !Catch::Contains("kv-cache-dtype"));
+    CHECK_THAT(launched_in("fp8", Precision::fp8, kVllm), vllm);
+    CHECK_THAT(launched_in("bf16", Precision::fp8, kVllm), vllm);
+    CHECK_THAT(launched_in("bf16", std::nullopt, kVllm), !Catch::Contains("kv-cache-dtype"));
+    CHECK_THAT(launched_in("bf16", Precision::fp8, kSglang), sglang);
+    CHECK_THAT(launched_in("fp8", std::nullopt, kTrtllm), Catch::Contains("kv_cache_config: {dtype: fp8}"));
+    CHECK_THAT(launched_in("fp8", Precision::bf16, kTrtllm),
+               Catch::Contains("kv_cache_config: {dtype: bfloat16}"));
+    CHECK_THAT(launched_in("bf16", Precision::int8, kVllm), Catch::Contains("vLLM has none"));
+}
+
 TEST_CASE("a launch has the limits of the engine that was simulated", "[sizing][launch]") {
     SizingRequest request;
     request.serving.load.rate_per_s = 2;
@@ -305,6 +399,18 @@ TEST_CASE("checkpoints are those that the catalogue names", "[sizing][launch]") 
     CHECK(checkpoint_of(shipped_session(), "qwen3-30b-a3b") == "Qwen/Qwen3-30B-A3B");
     CHECK(checkpoint_of(shipped_session(), "qwen3-32b-nvfp4") == "nvidia/Qwen3-32B-NVFP4");
     CHECK(checkpoint_of(shipped_session(), "./my_model") == "./my_model");
+    // An id stays the one that was typed, and a word finds its own.
+    CHECK(checkpoint_of(shipped_session(), "meta-llama/Llama-3.1-8B-Instruct") ==
+          "meta-llama/Llama-3.1-8B-Instruct");
+    CHECK(checkpoint_of(shipped_session(), "Qwen/Qwen2.5-7B-Instruct-AWQ") == "Qwen/Qwen2.5-7B-Instruct-AWQ");
+    CHECK(checkpoint_of(shipped_session(), "qwen2.5-72b-instruct") == "Qwen/Qwen2.5-72B-Instruct");
+    const test::Folder folder("archsim_checkpoint_of");
+    const auto config = folder.write("config.json", "{}");
+    CHECK(checkpoint_of(shipped_session(), config.string()) == config.parent_path().string());
+    const SizingAnswer unnamed = answer_with({}, "bf16");
+    CHECK_THAT(
+        launch_text(shipped_session(), unnamed, unnamed.devices.front(), LaunchTarget::vllm, "mistral-7b"),
+        Catch::Contains("no repository of mistral-7b is known"));
     for (const CatalogueEntry& entry :
          shipped_session().catalogue().entries()) { // a name of the model, and no sentence
         const std::string checkpoint = checkpoint_of(shipped_session(), entry.name);

@@ -1,6 +1,8 @@
 // A language model served on real devices: laws over the prices of steps, and ways to share the model.
 
+#include "answers/serving/serving_report.hpp"
 #include "archsim/core/finding.hpp"
+#include "archsim/extend/renderer.hpp"
 #include "archsim/run/serve.hpp"
 #include "session/server/server.hpp"
 #include "support/shipped_session.hpp"
@@ -400,7 +402,8 @@ TEST_CASE("a float narrower than the checkpoint holds means weights that were qu
     const Server stored = served(Precision::fp8), wide = served(Precision::bf16),
                  anew = served(Precision::fp4);
     CHECK(wide.prices().weight_bytes() == stored.prices().weight_bytes());
-    CHECK(wide.basis().precision == "fp8");
+    CHECK(stored.basis().precision == "fp8");
+    CHECK(wide.basis().precision == "w8a16");
     // What the checkpoint leaves in 16 bits, tables and the output projection, stays so.
     CHECK(anew.prices().weight_bytes() < 0.65 * stored.prices().weight_bytes());
     CHECK(anew.prices().weight_bytes() > 0.5 * stored.prices().weight_bytes());
@@ -444,4 +447,38 @@ TEST_CASE("what a server notes of its conditions does not depend on how its engi
     for (const std::int64_t engines : {2, 3})
         server.use_engines(engines);
     CHECK(server.basis().notes == notes);
+}
+
+TEST_CASE("format and stack of what is served stand in the first line, the table and the CSV", "[serving]") {
+    const Session& session = test::shipped_session();
+    for (const char* stack : {"trt-llm", "vllm", "sglang"}) {
+        Conditions conditions = in_fp8();
+        conditions.stack = stack;
+        const ServingResult result =
+            run_serving(session, session.load("llama-3-8b"), "H100", conditions, load_of(1, 20));
+        REQUIRE(result.ok);
+        const std::span<const ServingResult> one(&result, 1);
+        const std::string text = render(describe_serving(one, {}), Format::text, {.width = 100});
+        CHECK_THAT(text, Catch::Contains("H100, 1 device, fp8, " + result.runtime + ":"));
+        const std::size_t table = text.find("Hardware  Parallel");
+        REQUIRE(table != std::string::npos);
+        const std::string head = text.substr(table, text.find('\n', table) - table);
+        CHECK_THAT(head, Catch::Contains("Format") && Catch::Contains("Stack"));
+        const std::string csv = render(tabulate_serving(one), Format::csv, {});
+        CHECK_THAT(csv.substr(0, csv.find('\n')), Catch::Contains("precision") && Catch::Contains("runtime"));
+    }
+}
+
+TEST_CASE("a stack that nobody knows is no fault of a device", "[serving]") {
+    const Session& session = test::shipped_session();
+    Conditions conditions;
+    conditions.stack = "tgi";
+    CHECK_THROWS_AS(run_serving(session, session.load("llama-3-8b"), "H100", conditions, load_of(1)), Error);
+    // Why nothing is served is in the first line.
+    ServingRequest longer = load_of(1);
+    longer.load.prompt_tokens = 1e6;
+    const ServingResult none = serve(longer);
+    REQUIRE_FALSE(none.ok);
+    CHECK_THAT(render(describe_serving({&none, 1}, {}), Format::text, {.width = 1000}),
+               Catch::Contains("None of these devices serves it: " + none.reason));
 }

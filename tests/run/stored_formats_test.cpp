@@ -2,8 +2,10 @@
 
 #include "checkpoint/gguf_maker.hpp"
 #include "laws/laws.hpp"
+#include "result/format_parts.hpp"
 #include "session/generation/phases.hpp"
 #include "session/generation/step.hpp"
+#include "session/server/server.hpp"
 #include "session/usual_precision.hpp"
 
 #include <catch2/catch.hpp>
@@ -117,11 +119,55 @@ TEST_CASE("a checkpoint that quantises activations is run so where no format is 
     // Products take half the time of those in bf16; the cache stays in bf16, where nothing is said of it.
     CHECK(own.time_to_first_token_s < 0.75 * plain.time_to_first_token_s);
     CHECK(own.kv_cache_bytes == plain.kv_cache_bytes);
-    CHECK(asked.kv_cache_bytes == plain.kv_cache_bytes / 2);
+    CHECK(asked.kv_cache_bytes == plain.kv_cache_bytes); // nor where the format is asked for
     CHECK(halves.time_to_first_token_s > 0.9 * plain.time_to_first_token_s);
     // Without FP8 units the weights alone are narrow.
     CHECK(answer(fp8, std::nullopt, "A100").time_to_first_token_s >
           0.9 * answer("", std::nullopt, "A100").time_to_first_token_s);
+}
+
+TEST_CASE("a checkpoint's own formats are those of a server as of an answer, whatever is asked for",
+          "[generation][checkpoint][serving]") {
+    const test::Folder folder("archsim_own_formats");
+    const Session session(SessionOptions{.data = ARCHSIM_SOURCE_DIR});
+    const char* const kSchemes[] = {
+        "", R"(, "quantization_config": {"quant_method": "fp8", "activation_scheme": "dynamic"})",
+        R"(, "quantization_config": {"quant_method": "awq", "bits": 4, "group_size": 128})",
+        R"(, "quantization_config": {"quant_method": "gptq", "bits": 8, "group_size": 128})"};
+    for (const std::string scheme : kSchemes)
+        for (const std::optional<Precision> asked :
+             {std::optional<Precision>{}, std::optional(Precision::bf16), std::optional(Precision::fp8)})
+            for (const char* device : {"L40S", "A100"}) {
+                const auto config = folder.write("config.json", fmt::format(R"({{"model_type": "llama",
+                    "hidden_size": 1024, "num_hidden_layers": 2, "num_attention_heads": 16,
+                    "num_key_value_heads": 8, "intermediate_size": 4096, "vocab_size": 32000{}}})",
+                                                                            scheme));
+                INFO(scheme << " in " << (asked ? name_of(*asked) : "its own") << " on " << device);
+                Conditions conditions;
+                conditions.stack = "vllm";
+                if (asked)
+                    conditions.precision = PrecisionConfig::uniform(*asked);
+                const Model model = session.load(config.string());
+                const Result answer =
+                    session.estimate({.model = model, .prompt = Prompt{.tokens = 512}}, device, conditions);
+                const Server server(session, model, device, conditions, ServingRequest{});
+                REQUIRE(answer.ok());
+                REQUIRE(server.ready());
+                const PrecisionConfig& runs = server.prices().formats();
+                CHECK(runs.compute == answer.estimate.executed.compute);
+                CHECK(runs.weights == answer.estimate.executed.weights);
+                CHECK(runs.kv_cache == answer.estimate.executed.kv_cache);
+                CHECK(server.basis().precision == multiplied_format(answer));
+                // Integers are weights alone, which nobody multiplies in fp8.
+                if (scheme.find("bits") != std::string::npos) {
+                    CHECK(bits_of(runs.compute) == 16);
+                    CHECK(server.basis().precision.ends_with("a16"));
+                    CHECK((asked == Precision::fp8) == !server.basis().notes.empty());
+                }
+                // Weights that are narrower than what they meet are no 16-bit run.
+                if (asked == Precision::fp8 && device == std::string("A100"))
+                    CHECK(server.basis().precision.starts_with("w"));
+            }
 }
 
 namespace {

@@ -625,6 +625,46 @@ TEST_CASE("a saturated engine that begins full completes what one that fills up 
     }
 }
 
+TEST_CASE("a saturated engine finds in its cache what a run of the same requests finds", "[serving]") {
+    SimplePrices prices;
+    const auto capacity_of = [&](const RequestPlan& load, const ServingPlan& plan) {
+        const ServingOutcome out = simulate_serving(plan, prices, make_requests(load));
+        double outputs = 0;
+        for (const ServedRequest& r : out.requests)
+            outputs += static_cast<double>(r.output_tokens);
+        const double in_the_long_run = static_cast<double>(out.emitted_till_then) / out.last_waited_s *
+                                       static_cast<double>(load.count) / outputs;
+        RequestPlan shorter = load; // which lasts less than the engine needs to be full
+        shorter.count = 40;
+        CHECK(serving_capacity(plan, prices, make_requests(shorter)) ==
+              Approx(in_the_long_run).epsilon(0.05));
+        return in_the_long_run;
+    };
+    RequestPlan alone;
+    alone.count = 8000;
+    alone.prompt_tokens = 400;
+    alone.output_tokens = 50;
+    RequestPlan repeated = alone, begun_alike = alone, recorded = alone;
+    repeated.distinct_prompts = 10;
+    begun_alike.system_prompts = 2;
+    begun_alike.system_tokens = 320;
+    Trace trace{.requests = {}, .block_tokens = 200};
+    for (std::int64_t i = 0; i < alone.count; ++i) // every other half of a prompt is known
+        trace.requests.push_back({0, 400, 50, {0, i + 1}});
+    recorded.trace = std::make_shared<const Trace>(std::move(trace));
+    ServingPlan roomy = plain(), tight = plain(8000), forgetful = plain();
+    forgetful.engine.prefix_cache = false;
+    const double none = capacity_of(alone, roomy);
+    for (const RequestPlan* load : {&repeated, &begun_alike, &recorded}) {
+        CHECK(capacity_of(*load, roomy) > 1.3 * none);
+        CHECK(capacity_of(*load, forgetful) == Approx(none).epsilon(0.01));
+        for (const Admission admission : {Admission::whole_answer, Admission::prompt, Admission::expected}) {
+            tight.engine.admission = admission;
+            capacity_of(*load, tight);
+        }
+    }
+}
+
 TEST_CASE("prompts that begin alike compute their system prompt once, in whole blocks", "[serving]") {
     SimplePrices prices;
     RequestPlan load;

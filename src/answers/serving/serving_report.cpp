@@ -49,36 +49,37 @@ std::vector<ColumnOf<ServedRun>> serving_columns() {
         {least_best("TTFT P50", "ms", "time_to_first_token_p50_s", 1), kServingMilli,
          [](ServedRun r) { return r->summary.time_to_first_s.p50; }}};
     append(run, p99_columns("TTFT", "time_to_first_token", &ServingSummary::time_to_first_s,
-                            &WaitBounds::time_to_first_s));
+                                    &WaitBounds::time_to_first_s));
     append(run, {{least_best("TPOT P50", "ms", "time_per_output_token_p50_s", 1), kServingMilli,
-                  [](ServedRun r) { return r->summary.time_per_token_s.p50; }}});
+                          [](ServedRun r) { return r->summary.time_per_token_s.p50; }}});
     append(run, p99_columns("TPOT", "time_per_output_token", &ServingSummary::time_per_token_s,
-                            &WaitBounds::time_per_token_s));
-    append(run, {{least_best("E2E P99", "s", "end_to_end_p99_s", 2), 1,
-                  [](ServedRun r) { return r->summary.end_to_end_s.p99; }},
-                 {most_best("Output", "tokens/s", "output_tokens_per_s"), 1,
-                  [](ServedRun r) { return r->summary.output_tokens_per_s; }},
-                 {most_best("Batch", "", "mean_batch", 2), 1, [](ServedRun r) { return r->outcome.batch; }},
-                 {least_best("Waiting", "", "mean_waiting", 2), 1,
-                  [](ServedRun r) { return r->summary.mean_waiting; }},
-                 {least_best("Busy", "%", "utilization", 1), 1 / kServingPercent,
-                  [](ServedRun r) { return r->summary.utilization; }},
-                 {least_best("Power", "W", "power_w", 1), 1, [](ServedRun r) { return r->summary.watts; }},
-                 {least_best("Output", "J/token", "joules_per_million_output_tokens", 1), kServingMillion,
-                  [](ServedRun r) { return r->summary.joules_per_million_output; }},
-                 {least_best("Prompt", "J/token", "joules_per_million_prompt_tokens", 3), kServingMillion,
-                  [](ServedRun r) { return r->summary.joules_per_million_prompt; }},
-                 {least_best("Output", "USD/M tok", "usd_per_million_output_tokens"), 1,
-                  [](ServedRun r) { return r->usd_per_million_output(); }},
-                 {least_best("Prompt", "USD/M tok", "usd_per_million_prompt_tokens", 3), 1,
-                  [](ServedRun r) { return r->usd_per_million_prompt(); }}});
+                                    &WaitBounds::time_per_token_s));
+    append(
+        run, {{least_best("E2E P99", "s", "end_to_end_p99_s", 2), 1,
+               [](ServedRun r) { return r->summary.end_to_end_s.p99; }},
+              {most_best("Output", "tokens/s", "output_tokens_per_s"), 1,
+               [](ServedRun r) { return r->summary.output_tokens_per_s; }},
+              {most_best("Batch", "", "mean_batch", 2), 1, [](ServedRun r) { return r->outcome.batch; }},
+              {least_best("Waiting", "", "mean_waiting", 2), 1,
+               [](ServedRun r) { return r->summary.mean_waiting; }},
+              {least_best("Busy", "%", "utilization", 2), 1 / kServingPercent,
+               [](ServedRun r) { return r->summary.utilization; }},
+              {least_best("Power", "W", "power_w", 1), 1, [](ServedRun r) { return r->summary.watts; }},
+              {least_best("Output", "J/token", "joules_per_million_output_tokens", 2), kServingMillion,
+               [](ServedRun r) { return r->summary.joules_per_million_output; }},
+              {least_best("Prompt", "J/token", "joules_per_million_prompt_tokens", 3), kServingMillion,
+               [](ServedRun r) { return r->summary.joules_per_million_prompt; }},
+              {least_best("Output", "USD/M tok", "usd_per_million_output_tokens"), 1,
+               [](ServedRun r) { return r->usd_per_million_output(); }},
+              {least_best("Prompt", "USD/M tok", "usd_per_million_prompt_tokens", 3), 1,
+               [](ServedRun r) { return r->usd_per_million_prompt(); }}});
     std::vector<ColumnOf<ServedRun>> columns = {
         {{"Hardware", "", "hardware"}, [](ServedRun r) { return r->hardware; }},
-        {{"Parallel", "", "parallel"}, [](ServedRun r) { return to_string(r->parallelism); }}};
+        {{"Parallel", "", "parallel"}, [](ServedRun r) { return to_string(r->parallelism); }},
+        {{"Format", "", "precision"}, [](ServedRun r) { return r->precision; }},
+        {{"Stack", "", "runtime"}, [](ServedRun r) { return r->runtime; }}};
     append(columns, where<ServedRun>([](ServedRun r) { return r->ok; }, std::move(run)));
     columns.push_back(evidence_column<ServedRun>([](ServedRun r) { return evidence_of(r->ok, r->doubt); }));
-    columns.emplace_back(Column{"Stack", "", "runtime", Align::left, 3},
-                         [](ServedRun r) { return r->runtime; });
     return columns;
 }
 
@@ -213,8 +214,13 @@ Chart sweep_chart(std::span<const ServingResult> results) {
 
 namespace {
 
-/// "H100, 1 device: 4 requests/s, first token within 42 ms and a token every 7.2 ms (P99), 310 tokens/s at
-/// 412 W."
+/// "H100, tp=2, fp8, vLLM".
+std::string deployment_text(const ServingResult& r) {
+    return fmt::format("{}, {}, {}, {}", r.hardware, to_string(r.parallelism), r.precision, r.runtime);
+}
+
+/// "H100, 1 device, bf16, vLLM: 4 requests/s, first token within 42 ms and a token every 7.2 ms (P99), 310
+/// tokens/s at 412 W."
 std::string served_text(const ServingResult& r) {
     const ServingSummary& s = r.summary;
     const std::string saturated =
@@ -225,8 +231,8 @@ std::string served_text(const ServingResult& r) {
                                                   "others wait.",
                                                   format_count(std::floor(r.longest_batch)), r.in_flight)
                                     : "";
-    return fmt::format("{}, {}: {}{} requests/s{}, P99 TTFT {}, P99 TPOT {}, {} output tokens/s at {}.{}",
-                       r.hardware, to_string(r.parallelism), r.overloaded ? "overloaded at " : "",
+    return fmt::format("{}: {}{} requests/s{}, P99 TTFT {}, P99 TPOT {}, {} output tokens/s at {}.{}",
+                       deployment_text(r), r.overloaded ? "overloaded at " : "",
                        format_number(r.rate_per_s > 0 ? r.rate_per_s : s.requests_per_s), saturated,
                        format_time(s.time_to_first_s.p99), format_time(s.time_per_token_s.p99),
                        format_number(s.output_tokens_per_s), format_power(s.watts), waiting);
@@ -258,6 +264,15 @@ std::string first_served_text(std::span<const ServingResult> results, const Serv
     return (none ? "None bears the load; most tokens: " : "Most tokens: ") + served_text(best);
 }
 
+/// Why nothing is served, where all fail alike.
+std::string none_served_text(std::span<const ServingResult> results) {
+    const bool alike = std::all_of(results.begin(), results.end(), [&](const ServingResult& r) {
+        return r.reason == results.front().reason;
+    });
+    return alike ? fmt::format("None of these devices serves it: {}.", results.front().reason)
+                 : std::string("None of these devices serves it; why stands below the table.");
+}
+
 /// The most load within the limits, where there are any; else the run that gives out most tokens.
 Takeaway serving_takeaway(std::span<const ServingResult> results, const ServiceLevel& level) {
     const ServingResult *best = nullptr, *doubted = nullptr;
@@ -269,8 +284,7 @@ Takeaway serving_takeaway(std::span<const ServingResult> results, const ServiceL
             first = &r;
     }
     if (best == nullptr && doubted == nullptr)
-        return {{level.any() ? "Nothing meets the limits."
-                             : "None of these devices serves it: the table says why."}};
+        return {{level.any() ? std::string("Nothing meets the limits.") : none_served_text(results)}};
     Takeaway takeaway;
     if (best != nullptr)
         takeaway.lines.push_back(first_served_text(results, *best, level));
@@ -294,16 +308,15 @@ Takeaway frontier_takeaway(std::span<const ServingResult> results) {
             device = &r;
     }
     if (!user) {
-        const auto any = std::ranges::find_if(results, &ServingResult::ok);
-        return {{any == results.end() ? std::string("None of these devices serves it: the table says why.")
+        const auto any =
+            std::find_if(results.begin(), results.end(), [](const ServingResult& r) { return r.ok; });
+        return {{any == results.end() ? none_served_text(results)
                                       : fmt::format("Not ranked: {}.", any->doubt.text())}};
     }
     const auto line = [](const char* what, const ServingResult& r) {
-        return fmt::format("{}: {}, {}, {} in flight: {} tokens/s per user, {} tokens/s per device, P99 TTFT "
-                           "{}.",
-                           what, r.hardware, to_string(r.parallelism), r.in_flight,
-                           format_number(r.tokens_per_user()), format_number(r.tokens_per_device()),
-                           format_time(r.summary.time_to_first_s.p99));
+        return fmt::format("{}: {}, {} in flight: {} tokens/s per user, {} tokens/s per device, P99 TTFT {}.",
+                           what, deployment_text(r), r.in_flight, format_number(r.tokens_per_user()),
+                           format_number(r.tokens_per_device()), format_time(r.summary.time_to_first_s.p99));
     };
     Takeaway takeaway{{line("Quickest for a user", *user), line("Most from a device", *device)}};
     for (const ServingResult& r : results)

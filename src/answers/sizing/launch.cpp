@@ -4,12 +4,17 @@
 #include "core/lists.hpp"
 #include "core/text.hpp"
 #include "fields/question.hpp"
+#include "fields/serving_fields.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
+#include <map>
+#include <utility>
+#include <vector>
 
 namespace archsim {
 
@@ -36,17 +41,211 @@ struct Words : std::vector<std::string> {
     }
 };
 
-struct Launch {
-    const SizingAnswer& answer;
-    const SizedDevice& device;
-    std::string checkpoint;
-    std::vector<std::string> remarks = {};
+enum LaunchEngine : std::size_t { kVllm, kSglang, kTrtllm };
+constexpr std::array<std::string_view, 3> kEngineNames = {"vLLM", "SGLang", "TensorRT-LLM"};
 
-    const Parallelism& way() const { return device.layout->run.parallelism; }
-    const EngineLimits& engine() const { return device.layout->engine; }
+/// Fields that say what clients send, how fast the host is, how good drafts are or what power costs: no
+/// engine is told.
+constexpr std::array<std::string_view, 22> kOfClients = {
+    "rate",          "arrivals",      "burstiness", "concurrency",      "requests",       "warm_up",
+    "prompt_tokens", "output_tokens", "shape",      "length_range",     "lengths",        "trace",
+    "seed",          "request_time",  "prefix_hit", "distinct_prompts", "system_prompts", "system_tokens",
+    "accepted",      "draft_cost",    "pue",        "grid_intensity"};
+
+/// How engines are told a field of a server: "--flag", with the field's value, "--flag VALUE", or
+/// "section.line VALUE" of a file of options; "#--flag", to which the user must add something; "=": it is
+/// what the engine does, or other flags say it. A field without a row, and an engine without a text, has no
+/// option.
+struct Setting {
+    std::string_view field;
+    std::array<std::string_view, 3> options;
+};
+constexpr std::array kSettings = {
+    Setting{"max_sequences", {"--max-num-seqs", "--max-running-requests", "--max_batch_size"}},
+    Setting{"step_tokens", {"--max-num-batched-tokens", "--chunked-prefill-size", "--max_num_tokens"}},
+    Setting{"captured_tokens", {"--max-cudagraph-capture-size", "", ""}},
+    Setting{
+        "memory_share",
+        {"--gpu-memory-utilization", "--mem-fraction-static", "kv_cache_config.free_gpu_memory_fraction"}},
+    Setting{"block_tokens", {"--block-size", "--page-size", "kv_cache_config.tokens_per_block"}},
+    Setting{"whole_prompts", {"--no-enable-chunked-prefill", "=", "="}},
+    Setting{"whole_graph",
+            {R"(--compilation-config {"cudagraph_mode": "FULL_DECODE_ONLY", "splitting_ops": []})", "", ""}},
+    Setting{
+        "no_prefix_cache",
+        {"--no-enable-prefix-caching", "--disable-radix-cache", "kv_cache_config.enable_block_reuse false"}},
+    Setting{"wait_tokens", {"", "", "batch_wait_max_tokens_ratio"}},
+    Setting{"wait_steps", {"", "", "batch_wait_timeout_iters"}},
+    Setting{"poll_steps", {"", "--scheduler-recv-interval", ""}},
+    Setting{"drafted",
+            {"#--speculative-config", "#--speculative-algorithm with --speculative-num-draft-tokens",
+             "#speculative_config"}},
+};
+
+/// What engines call a format of cached keys and values; empty: they have none. Wide ones are the model's.
+struct CacheFormat {
+    Precision format;
+    std::array<std::string_view, 3> name;
+};
+constexpr std::array<std::string_view, 3> kWideCache = {"bfloat16", "bfloat16", "bfloat16"};
+constexpr std::array kNarrowCaches = {CacheFormat{Precision::fp8, {"fp8", "fp8_e4m3", "fp8"}},
+                                      CacheFormat{Precision::fp4, {"nvfp4", "fp4_e2m1", "nvfp4"}}};
+
+class Launch {
+  public:
+    Launch(const SizingAnswer& answer, const SizedDevice& device, LaunchEngine engine, std::string checkpoint)
+        : answer_(answer), device_(device), engine_(engine), checkpoint_(std::move(checkpoint)) {}
+
+    const Parallelism& way() const { return device_.layout->run.parallelism; }
+    /// What no flag of the command says.
+    const std::vector<std::string>& remarks() const { return remarks_; }
+
+    Words command() {
+        if (checkpoint_.find('/') == std::string::npos)
+            remark("no repository of {} is known: put the id or folder of yours in its place", checkpoint_);
+        Words w = engine_ == kSglang ? sglang() : engine_ == kTrtllm ? trtllm() : vllm();
+        add_weights(w);
+        add_cache(w);
+        for (const ServingField& field : serving_fields())
+            add_field(w, field);
+        if (engine_ == kTrtllm && limits().chunked) // else it is not
+            w.flag("--enable_chunked_prefill");
+        constexpr std::array kLongest = {"--max-model-len", "--context-length", "--max_seq_len"};
+        add_context(w, kLongest[engine_]);
+        add_conditions();
+        if (!options_.empty())
+            w.flag("--extra_llm_api_options", "options.yaml");
+        for (const auto& [key, value] : options_)
+            remark("options.yaml has the line {}: {}{}", key, value, value.starts_with("{") ? "}" : "");
+        return w;
+    }
+
+  private:
+    const EngineLimits& limits() const { return device_.layout->engine; }
+    template <class... Value>
+    void remark(fmt::format_string<const Value&...> text, const Value&... values) {
+        remarks_.push_back(fmt::format(text, values...));
+    }
+
+    Words vllm() const {
+        Words w{{"vllm", "serve", checkpoint_}};
+        w.count("--tensor-parallel-size", way().tensor);
+        w.count("--pipeline-parallel-size", way().pipeline);
+        if (way().experts > 1) {
+            w.count("--data-parallel-size", way().groups());
+            w.flag("--enable-expert-parallel");
+        }
+        return w;
+    }
+
+    Words sglang() const {
+        Words w{{"python", "-m", "sglang.launch_server"}};
+        w.flag("--model-path", checkpoint_);
+        w.count("--tp-size", way().stage_devices());
+        w.count("--pp-size", way().pipeline);
+        if (way().experts > 1) {
+            w.flag("--ep-size", way().experts);
+            if (way().groups() > 1) {
+                w.flag("--dp-size", way().groups());
+                w.flag("--enable-dp-attention");
+            }
+        }
+        return w;
+    }
+
+    Words trtllm() {
+        Words w{{"trtllm-serve", checkpoint_}};
+        w.count("--tp_size", way().stage_devices());
+        w.count("--pp_size", way().pipeline);
+        if (way().experts > 1)
+            w.flag("--ep_size", way().experts);
+        if (way().groups() > 1)
+            add_option(w, "enable_attention_dp", "true");
+        return w;
+    }
+
+    /// A flag, or a line of the file of options.
+    void add_option(Words& w, std::string_view option, std::string_view value) {
+        if (const std::size_t space = option.find(' '); space != std::string_view::npos) {
+            value = option.substr(space + 1);
+            option = option.substr(0, space);
+        }
+        if (option.starts_with("--"))
+            return value.empty() ? w.flag(option) : w.flag(option, value);
+        const std::size_t dot = option.find('.');
+        std::string& line = options_[std::string(option.substr(0, dot))];
+        if (dot == std::string_view::npos)
+            line = value;
+        else
+            line += fmt::format("{}{}: {}", line.empty() ? "{" : ", ", option.substr(dot + 1), value);
+    }
+
+    /// The flag for the format of weights, or what the checkpoint must be. One that states its own is run so.
+    void add_weights(Words& w) {
+        if (answer_.quantised)
+            return;
+        const Precision weights = device_.layout->formats.weights;
+        if (bits_of(weights) == bits_of(Precision::fp16)) {
+            if (engine_ != kTrtllm)
+                w.flag("--dtype", weights == Precision::bf16 ? "bfloat16" : "float16");
+        } else if (weights == Precision::fp8 && engine_ != kTrtllm) {
+            w.flag("--quantization", "fp8");
+        } else {
+            remark("{} must be a checkpoint in {}", checkpoint_, device_.precision);
+            other_checkpoint_ = true;
+        }
+    }
+
+    /// Where the checkpoint says nothing of its cache, engines keep it in the model's own type.
+    void add_cache(Words& w) {
+        const Precision cache = device_.layout->formats.kv_cache;
+        constexpr std::array kOption = {"--kv-cache-dtype", "--kv-cache-dtype", "kv_cache_config.dtype"};
+        if (bits_of(cache) >= bits_of(Precision::fp16)) {
+            if (answer_.stored_cache || other_checkpoint_)
+                add_option(w, kOption[engine_], kWideCache[engine_]);
+            return;
+        }
+        for (const CacheFormat& narrow : kNarrowCaches)
+            if (narrow.format == cache)
+                return add_option(w, kOption[engine_], narrow.name[engine_]);
+        remark("a cache in {}: {} has none", name_of(cache), kEngineNames[engine_]);
+    }
+
+    /// What was asked of a server, or what its stack decides.
+    std::string value_of(const ServingField& field) const {
+        if (field.key == "max_sequences")
+            return fmt::format("{}", limits().sequences);
+        if (field.key == "step_tokens") // SGLang: -1 leaves prompts whole
+            return fmt::format("{}", engine_ == kSglang && !limits().chunked ? -1 : limits().step_tokens);
+        const std::vector<std::string> texts = field.print(answer_.request.serving);
+        return texts.empty() ? "" : texts.front();
+    }
+
+    void add_field(Words& w, const ServingField& field) {
+        const std::string value = value_of(field);
+        if (value.empty() || std::find(kOfClients.begin(), kOfClients.end(), field.key) != kOfClients.end())
+            return;
+        // A block that holds a whole sequence is a reservation: both fields are one number.
+        const RequestPlan& load = answer_.request.serving.load;
+        const bool reserved =
+            static_cast<double>(limits().block_tokens) >= load.prompt_tokens + load.output_tokens;
+        if (field.key == (reserved ? "block_tokens" : "reserved_context"))
+            return;
+        const auto* const row = std::find_if(kSettings.begin(), kSettings.end(),
+                                             [&](const Setting& s) { return s.field == field.key; });
+        const std::string_view option = row == kSettings.end() ? "" : row->options[engine_];
+        const bool truth = field.kind == FieldKind::truth;
+        if (option.empty() || option.starts_with("#"))
+            remark("{}{}{}: {} {}", field.flag, truth ? "" : " ", truth ? "" : value, kEngineNames[engine_],
+                   option.empty() ? std::string("has no option for it")
+                                  : fmt::format("takes it by {}, with what drafts", option.substr(1)));
+        else if (option != "=")
+            add_option(w, option, truth ? "" : value);
+    }
+
     /// Positions of the longest sequence; 0 where the load says no more than a mean.
     std::int64_t longest() const {
-        const RequestPlan& load = answer.request.serving.load;
+        const RequestPlan& load = answer_.request.serving.load;
         double most = load.shape == LengthShape::uniform
                           ? (load.prompt_tokens + load.output_tokens) * std::max(1.0, load.longest)
                           : 0;
@@ -62,79 +261,30 @@ struct Launch {
         if (longest() > 0)
             words.flag(flag, longest());
         else
-            remarks.push_back(
-                fmt::format("without {} sequences are as long as the model allows; --lengths or "
-                            "--trace says how long yours are",
-                            flag));
+            remark("without {} sequences are as long as the model allows; --lengths or --trace says how long "
+                   "yours are",
+                   flag);
     }
 
-    /// The flag for the format, or what the checkpoint must be.
-    void add_format(Words& words, bool quantises) {
-        const std::string& format = device.precision;
-        if (format == "bf16" || format == "fp16")
-            words.flag("--dtype", format == "bf16" ? "bfloat16" : "float16");
-        else if (format == "fp8" && quantises)
-            words.flag("--quantization", "fp8");
-        else
-            needs_checkpoint();
-    }
-    void needs_checkpoint() {
-        remarks.push_back(fmt::format("{} must be a checkpoint in {}", checkpoint, device.precision));
+    /// Conditions that no engine can be told: a device that is changed, a stack that fuses otherwise.
+    void add_conditions() {
+        constexpr std::array<std::string_view, 5> kTold = {"precision", "activations", "weights", "kv_cache",
+                                                           "runtime"};
+        const Conditions conditions = answer_.formats.empty() ? Conditions{} : answer_.formats.front();
+        for (const StatedField& stated : stated_fields({{}, conditions}))
+            if (std::find(kTold.begin(), kTold.end(), stated.field->key) == kTold.end())
+                remark("{} {}: sized so; the command starts what there is",
+                       stated.field->flag.empty() ? stated.field->key : stated.field->flag,
+                       fmt::format("{}", fmt::join(stated.texts, " ")));
     }
 
-    Words vllm() {
-        Words w{{"vllm", "serve", checkpoint}};
-        w.count("--tensor-parallel-size", way().tensor);
-        w.count("--pipeline-parallel-size", way().pipeline);
-        if (way().experts > 1) {
-            w.count("--data-parallel-size", way().groups());
-            w.flag("--enable-expert-parallel");
-        }
-        add_format(w, true);
-        w.flag("--max-num-seqs", engine().sequences);
-        w.flag("--max-num-batched-tokens", engine().step_tokens);
-        if (engine().captured_tokens > 0) // else vLLM's own
-            w.flag("--max-cudagraph-capture-size", engine().captured_tokens);
-        add_context(w, "--max-model-len");
-        return w;
-    }
-
-    Words sglang() {
-        Words w{{"python", "-m", "sglang.launch_server"}};
-        w.flag("--model-path", checkpoint);
-        w.count("--tp-size", way().stage_devices());
-        w.count("--pp-size", way().pipeline);
-        if (way().experts > 1) {
-            w.flag("--ep-size", way().experts);
-            if (way().groups() > 1) {
-                w.flag("--dp-size", way().groups());
-                w.flag("--enable-dp-attention");
-            }
-        }
-        add_format(w, true);
-        w.flag("--max-running-requests", engine().sequences);
-        w.flag("--chunked-prefill-size", engine().step_tokens);
-        add_context(w, "--context-length");
-        return w;
-    }
-
-    Words trtllm() {
-        Words w{{"trtllm-serve", checkpoint}};
-        w.count("--tp_size", way().stage_devices());
-        w.count("--pp_size", way().pipeline);
-        if (way().experts > 1)
-            w.flag("--ep_size", way().experts);
-        if (way().groups() > 1) {
-            w.flag("--extra_llm_api_options", "options.yaml");
-            remarks.emplace_back("options.yaml has the line enable_attention_dp: true");
-        }
-        if (device.precision != "bf16" && device.precision != "fp16")
-            needs_checkpoint();
-        w.flag("--max_batch_size", engine().sequences);
-        w.flag("--max_num_tokens", engine().step_tokens);
-        add_context(w, "--max_seq_len");
-        return w;
-    }
+    const SizingAnswer& answer_;
+    const SizedDevice& device_;
+    LaunchEngine engine_;
+    std::string checkpoint_;
+    bool other_checkpoint_ = false;              ///< than the one that was named
+    std::map<std::string, std::string> options_; ///< of a file, by key
+    std::vector<std::string> remarks_;
 };
 
 std::string command_text(const std::vector<std::string>& words) {
@@ -166,31 +316,43 @@ std::string launch_stack(const Session& session, LaunchTarget target) {
 }
 
 std::string checkpoint_of(const Session& session, std::string_view model) {
+    const std::filesystem::path file(model);
+    std::error_code none;
+    if (std::filesystem::is_regular_file(file, none) &&
+        file.extension() == ".json") // engines load its folder
+        return std::filesystem::absolute(file).parent_path().string();
+    if (std::filesystem::exists(file, none))
+        return std::filesystem::absolute(file).string();
     const CatalogueEntry* entry = session.catalogue().find(model);
-    if (!entry)
+    if (!entry || model.find('/') != std::string_view::npos)
         return std::string(model);
-    // The first of its names that has an owner is that of its checkpoint.
-    for (const std::string& alias : entry->aliases)
-        if (std::ranges::count(alias, '/') == 1)
-            return alias;
-    return entry->name;
+    // The name that has an owner and is what was asked for; else the first, which is that of its checkpoint.
+    std::string first = entry->name;
+    for (auto alias = entry->aliases.rbegin(); alias != entry->aliases.rend(); ++alias)
+        if (std::count(alias->begin(), alias->end(), '/') == 1) {
+            first = *alias;
+            if (bare_name(std::string_view(*alias).substr(alias->find('/') + 1)) == bare_name(model))
+                break;
+        }
+    return first;
 }
 
 std::string launch_text(const Session& session, const SizingAnswer& answer, const SizedDevice& device,
                         LaunchTarget target, std::string_view checkpoint) {
     if (!device.layout)
         throw UsageError(fmt::format("--emit: {} has no layout: {}", device.hardware, device.reason));
-    Launch launch{answer, device, one_line(std::string(checkpoint))}; // a name, and no line of a script
+    const LaunchEngine engine = target == LaunchTarget::sglang   ? kSglang
+                                : target == LaunchTarget::trtllm ? kTrtllm
+                                                                 : kVllm;
+    Launch launch(answer, device, engine, one_line(std::string(checkpoint))); // a name, no line of a script
     const Parallelism& way = launch.way();
-    const Words words = target == LaunchTarget::sglang   ? launch.sglang()
-                        : target == LaunchTarget::trtllm ? launch.trtllm()
-                                                         : launch.vllm();
+    const Words words = launch.command();
     std::string text =
-        fmt::format("# {} on {} x {}: {}, the limits hold with {:.0f} % (sized for {})\n",
+        fmt::format("# {} on {} x {}: {}, {}, the limits hold with {:.0f} % (sized for {})\n",
                     one_line(answer.model), way.devices(), one_line(device.hardware), to_string(way),
-                    std::floor(100 * device.layout->probability), device.runtime);
-    for (const std::string& remark : launch.remarks)
-        text += "# " + remark + "\n";
+                    device.precision, std::floor(100 * device.layout->probability), device.runtime);
+    for (const std::string& remark : launch.remarks())
+        text += "# " + one_line(remark) + "\n";
     if (target == LaunchTarget::kubernetes) {
         return text + manifest({.model = answer.model,
                                 .engine = words,

@@ -22,13 +22,15 @@ struct NamesOf<LaunchTarget> {
 std::string launch_stack(const Session& session, LaunchTarget target);
 
 /// The command (for Kubernetes the manifest, which runs vLLM; a LeaderWorkerSet where an engine takes several
-/// nodes) that starts `device`'s layout of `answer`, with
-/// comments on what no flag says. `checkpoint`: what the engine loads, such as Qwen/Qwen3-8B. Throws
-/// UsageError for a device without a layout, or a target that does not run it.
+/// nodes) that starts `device`'s layout of `answer`. Whatever it was sized with is in the command, or is what
+/// the engine does by itself, or stands in a comment. `checkpoint`: what the engine loads, such as
+/// Qwen/Qwen3-8B. Throws UsageError for a device without a layout, or a target that does not run it.
 std::string launch_text(const Session& session, const SizingAnswer& answer, const SizedDevice& device,
                         LaunchTarget target, std::string_view checkpoint);
 
-/// The checkpoint of a model of the catalogue, by its stated source: "Qwen/Qwen3-30B-A3B"; else its name.
+/// What an engine loads for a model, as it was named: an id ("Qwen/Qwen3-8B-AWQ") or a path as it is, of a
+/// configuration its folder; for a word the id of that name in the catalogue ("qwen2.5-72b-instruct" is
+/// Qwen/Qwen2.5-72B-Instruct), else the first one of its model; else the word.
 std::string checkpoint_of(const Session& session, std::string_view model);
 
 struct ManifestOf {

@@ -189,6 +189,7 @@ class DeviceSizer {
         layout.run.bounds = replicas.bounds(best_.engines, layout.run.summary);
         layout.memory = memory(server, layout.run);
         layout.engine = server.plan().engine;
+        layout.formats = server.prices().formats();
         price(layout, out);
         return layout;
     }

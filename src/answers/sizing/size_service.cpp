@@ -186,8 +186,12 @@ SizingAnswer size_service(const Session& session, const Model& model, std::span<
         answer.request.serving.load.count = sized_requests(answer.request);
     answer.request.serving.find_capacity = false;
 
-    std::vector<std::shared_ptr<const Device>> known =
-        mapped(hardware, [&](const std::string& name) { return session.hardware().device(name).device; });
+    std::vector<std::shared_ptr<const Device>> known;
+    for (const std::string& name : hardware)
+        known.push_back(session.hardware().device(name).device);
+    for (const Conditions& format : formats) // a name that no stack has is no fault of a device
+        if (!format.stack.empty())
+            session.hardware().runtime(format.stack);
     SizingBasis basis{session, model, answer.request, on_one_basis(known, request.cost),
                       deviation_of(request.confidence)};
     if (basis.cost.tenure == Tenure::cheaper) // nobody has a price
@@ -196,6 +200,8 @@ SizingAnswer size_service(const Session& session, const Model& model, std::span<
     if (!model.prepared)
         throw UsageError("a size needs a model that Session::load returned");
     const auto language = model.prepared->language(model, request.serving.sizes);
+    answer.quantised = language->stored_weights() || model.info.products;
+    answer.stored_cache = language->stored_cache();
     const auto bound = language->bound(1, 1, 1);
     basis.experts = has_experts(bound->graph());
     if (const auto& lm = bound->model().info.language_model)

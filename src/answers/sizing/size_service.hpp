@@ -69,6 +69,7 @@ struct SizedLayout {
     SizingPressure at_twice; ///< under twice the load
     SizedMemory memory;
     EngineLimits engine;                       ///< of each engine: those asked for, else the stack's
+    PrecisionConfig formats;                   ///< that run
     std::optional<double> usd_per_hour;        ///< on the one basis; absent without a price
     double watts = 0;                          ///< at the facility's meter (PUE)
     double carbon_g_per_hour = 0;              ///< of that electricity
@@ -123,10 +124,12 @@ struct SizedPair {
 struct SizingAnswer {
     std::string model;
     SizingRequest request;
-    bool usual_level = false;          ///< no limit was asked for
-    std::vector<std::string> hardware; ///< as asked
-    std::vector<Conditions> formats;   ///< as asked: each in one of them
-    std::vector<SizedDevice> devices;  ///< in the order asked, format by format
+    bool quantised = false; ///< the checkpoint states a format of its own, in which servers run it
+    std::optional<Precision> stored_cache; ///< that of its cache, where it states one
+    bool usual_level = false;              ///< no limit was asked for
+    std::vector<std::string> hardware;     ///< as asked
+    std::vector<Conditions> formats;       ///< as asked: each in one of them
+    std::vector<SizedDevice> devices;      ///< in the order asked, format by format
     std::optional<std::size_t> cheapest, greenest,
         fewest; ///< of those that hold within the budget and may lead
     /// The cheapest of other markets than that of `cheapest`, where it costs less: prices of one kind of

@@ -47,6 +47,7 @@ std::vector<SizingColumn> sizing_columns(std::string_view basis, bool with_reaso
                       [](L l) { return whole_cell(static_cast<std::size_t>(l.devices())); }),
         layout_column({"Layout", "", "parallel"}, [](L l) { return Cell{to_string(l.run.parallelism)}; }),
         {{"Format", "", "precision"}, &SizedDevice::precision},
+        {{"Stack", "", "runtime"}, &SizedDevice::runtime},
         {most_best("Holds", "%", "probability"),
          [](const SizedDevice& d) {
              if (!d.layout)
@@ -87,8 +88,7 @@ std::vector<SizingColumn> sizing_columns(std::string_view basis, bool with_reaso
         layout_column(least_best("Busy", "%", "utilization", 3),
                       [](L l) { return percent_cell(l.run.summary.utilization); }),
         evidence_column<SizedDevice>(
-            [](const SizedDevice& d) { return evidence_of(d.layout.has_value(), d.doubt); }),
-        {{"Stack", "", "runtime", Align::left, 3}, &SizedDevice::runtime}};
+            [](const SizedDevice& d) { return evidence_of(d.layout.has_value(), d.doubt); })};
     if (with_reasons)
         columns.emplace_back(Column{"Why not", "", "reason"},
                              [](const SizedDevice& d) { return text_cell(d.reason); });

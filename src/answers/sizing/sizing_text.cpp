@@ -22,12 +22,13 @@ std::string name_text(const SizingAnswer& answer, const SizedDevice& d) {
     return d.hardware;
 }
 
-/// "H100, 4 devices (tp=2,dp=2), bf16".
+/// "H100, 4 devices (tp=2,dp=2), bf16, vLLM".
 std::string layout_text(const SizedDevice& d) {
     const std::int64_t devices = d.layout->devices();
     const std::string way = to_string(d.layout->run.parallelism);
-    return devices == 1 ? fmt::format("{}, 1 device, {}", d.hardware, d.precision)
-                        : fmt::format("{}, {} devices ({}), {}", d.hardware, devices, way, d.precision);
+    const std::string count =
+        devices == 1 ? std::string("1 device") : fmt::format("{} devices ({})", devices, way);
+    return fmt::format("{}, {}, {}, {}", d.hardware, count, d.precision, d.runtime);
 }
 
 /// "6.88 USD/h rented (AWS p5.48xlarge / 8, 2025-06)"
@@ -173,7 +174,9 @@ Takeaway single_takeaway(const SizingAnswer& answer) {
                                               probability_text(d.layout->probability), limits_words(answer)));
     };
     if (answer.cheapest)
-        told("Cheapest", answer.cheapest, money_text(answer, at(answer.cheapest)));
+        told("Cheapest", answer.cheapest,
+             money_text(answer, at(answer.cheapest)) +
+                 (answer.fewest == answer.cheapest ? ", no other needs fewer devices" : ""));
     else
         out.lines.push_back("Cheapest: nothing that holds has a price in the database (--price gives one).");
     if (answer.greenest == answer.fewest && answer.fewest != answer.cheapest) {
@@ -183,9 +186,7 @@ Takeaway single_takeaway(const SizingAnswer& answer) {
     } else {
         told("Lowest carbon", answer.greenest, power_text(*at(answer.greenest).layout));
     }
-    if (answer.fewest == answer.cheapest)
-        out.lines.back() += " No other needs fewer devices.";
-    else if (answer.greenest != answer.fewest)
+    if (answer.fewest != answer.cheapest && answer.fewest != answer.greenest)
         told("Fewest devices", answer.fewest, money_text(answer, at(answer.fewest)));
     if (answer.elsewhere)
         out.lines.push_back(fmt::format(

@@ -184,15 +184,17 @@ std::string others_text(const VerdictQuestion& q, const VerdictFacts& facts) {
     return same + others;
 }
 
-/// "Not ranked: KPU-T64, 8.99 ms, 33.1 mJ (projected); Coral-Edge-TPU (refuted): detectors such as yolov8n
-/// were measured 2 to 5 times slower than estimated here (22 of 22 outside of their intervals)." Who would be
-/// best, and who is refuted.
+/// "Not ranked: KPU-T64, 8.99 ms, energy per inference 33.1 mJ (projected); Coral-Edge-TPU (refuted):
+/// detectors such as yolov8n were measured 2 to 5 times slower than estimated here (22 of 22 outside of their
+/// intervals)." Who would be best, and who is refuted.
 std::string unranked_text(const VerdictQuestion& q, const VerdictFacts& facts, bool reasons) {
     std::map<std::size_t, std::string> values;
     for (const Best& best : facts.best)
         if (best.winner.projected) {
             std::string& text = values[*best.winner.projected];
-            text += (text.empty() ? "" : ", ") + value_text(q, *best.metric, *best.winner.projected);
+            text += (text.empty() ? "" : ", ") +
+                    (*best.metric == q.by ? std::string() : best.metric->noun + " ") +
+                    value_text(q, *best.metric, *best.winner.projected);
         }
     // Of few devices those that nothing else names.
     constexpr std::size_t kFew = 3;

@@ -107,6 +107,8 @@ GenerationModel::GenerationModel(const Model& model, const Bindings& bindings,
     any.input_values.try_emplace("use_cache_branch", std::vector<std::int64_t>{1});
     const BoundModel bound(language_, any, operators_);
     stored_weights_ = bound.graph().stored_weights;
+    if (!bound.graph().stored_products)
+        stored_alone_ = stored_weights_;
     stored_cache_ = bound.graph().stored_cache;
     std::map<std::string, std::int64_t> stated = language_.info.dims;
     stated.insert(bindings_.dims.begin(), bindings_.dims.end());

@@ -49,6 +49,8 @@ class GenerationModel {
     /// Part of the weights of products whose rows are no multiple of `block`.
     double broken_rows(std::int64_t block) const;
     std::optional<Precision> stored_weights() const { return stored_weights_; }
+    /// The same where no activations are quantised for their products.
+    std::optional<Precision> stored_alone() const { return stored_alone_; }
     /// Format of the cache where the checkpoint states it.
     std::optional<Precision> stored_cache() const { return stored_cache_; }
     /// Positions that caches of windowed layers keep at most, ascending; empty: every layer keeps all.
@@ -87,7 +89,7 @@ class GenerationModel {
     std::string total_symbol_; ///< of a mask over cached and new tokens; empty: it has none of its own
     std::string branch_input_; ///< tells a merged decoder to read the cache; empty: there is none
     std::optional<Precision> stored_weights_;
-    std::optional<Precision> stored_cache_;
+    std::optional<Precision> stored_alone_, stored_cache_;
     std::vector<ModelPart> before_;
     std::vector<ImportedGraph> before_graphs_; ///< one per part before
     std::int64_t inserted_ = 0;
@@ -107,8 +109,10 @@ class GenerationModel {
 std::string language_runtime(const HardwareDatabase& hardware, const Device& device,
                              const std::filesystem::path& file = {});
 
-/// A request for 16-bit floats of a model whose weights are stored as integers: that of these integers, where
-/// the stack has kernels for them, since what it multiplies them in is its own choice.
+/// A request for floats of 16 bits or fewer of a model whose weights are stored as integers: that of these
+/// integers, where the stack has kernels for them, since what it multiplies them in is its own choice.
+/// Worked: an AWQ checkpoint in bf16 or fp8 is w4a16. Narrower floats ask for products of the checkpoint's
+/// own where it has some: `stored` is then GenerationModel::stored_alone.
 PrecisionConfig with_stored_weights(const Machine& machine, const PrecisionConfig& requested,
                                     std::optional<Precision> stored);
 

@@ -73,19 +73,20 @@ bool multiplies_integers(const PrecisionConfig& c) {
     return is_integer(c.compute) && c.activations == c.compute && !is_integer(c.kv_cache);
 }
 
-/// Cached keys and values of that many bits; only the width matters.
-Precision cache_format(double bits) {
-    return bits <= 4 ? Precision::int4 : bits <= 8 ? Precision::int8 : Precision::fp16;
+/// Cached keys and values of that many bits; only the width matters. Wide ones are as `activations` are.
+Precision cache_format(double bits, Precision activations) {
+    const bool half = bits_of(activations) == bits_of(Precision::fp16) && !is_integer(activations);
+    return bits <= 4 ? Precision::int4 : bits <= 8 ? Precision::int8 : half ? activations : Precision::fp16;
 }
 
 } // namespace
 
 PrecisionConfig with_stored_weights(const Machine& machine, const PrecisionConfig& requested,
                                     std::optional<Precision> stored) {
-    constexpr int kHalf = 16;
-    const bool halves = requested == PrecisionConfig::uniform(requested.compute) &&
-                        !is_integer(requested.compute) && bits_of(requested.compute) == kHalf;
-    return stored && halves && is_integer(*stored) && offers_weights_alone(machine, *stored)
+    const bool floats = requested == PrecisionConfig::uniform(requested.compute) &&
+                        !is_integer(requested.compute) &&
+                        bits_of(requested.compute) <= bits_of(Precision::fp16);
+    return stored && floats && is_integer(*stored) && offers_weights_alone(machine, *stored)
                ? PrecisionConfig::uniform(*stored)
                : requested;
 }
@@ -115,7 +116,9 @@ ExecutedPrecision language_precision(const Machine& machine, const PrecisionConf
     } else if (!is_integer(c.compute) && bits_of(c.compute) < 16) {
         // Products take narrow operands; the residual stream and the norms stay in 16 bits.
         c.activations = Precision::fp16;
-        if (c.kv_cache == c.compute) // else it was said apart
+        // Else it was said apart. Checkpoints for such products narrow their cache, too (NVIDIA's of FP8 and
+        // NVFP4: kv_cache_quant_algo); a stack that quantises what it is given does not (kv_cache_bits).
+        if (c.kv_cache == c.compute)
             c.kv_cache = bits_of(c.compute) < 8 ? Precision::fp8 : c.compute;
         // Weights of a format that no engine multiplies are unpacked to what they meet, which nobody
         // quantises for them (TensorRT-LLM and vLLM: MXFP4 weights with 16-bit activations on Hopper).
@@ -156,7 +159,7 @@ ExecutedPrecision language_precision(const Machine& machine, const PrecisionConf
         if (row.table_bits != Parameter::count_)
             runs.table_bits = machine.param(row.table_bits, 0);
         if (const Fact& bits = machine.parameters.fact(Parameter::kv_cache_bits); bits.known())
-            runs.kv_cache = cache_format(bits.value);
+            runs.kv_cache = cache_format(bits.value, runs.activations);
     }
     if (kv_cache)
         runs.kv_cache = *kv_cache;

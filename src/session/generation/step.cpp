@@ -254,9 +254,14 @@ std::optional<StepRunner> make_runner(const Session& session, const GenerationMo
         result.runtime = result.machine->runtime;
         result.power_mode = result.machine->mode_name();
         // The scheme as it was named: a cache asked for beside it changes the cache, not what is multiplied.
-        ExecutedPrecision executed = language_precision(
-            *result.machine, with_stored_weights(*result.machine, own.precision, model.stored_weights()),
-            own.kv_cache ? own.kv_cache : model.stored_cache());
+        const bool narrow = bits_of(own.precision.compute) < bits_of(Precision::fp16);
+        const PrecisionConfig meant = with_stored_weights(
+            *result.machine, own.precision, narrow ? model.stored_alone() : model.stored_weights());
+        ExecutedPrecision executed =
+            language_precision(*result.machine, meant, own.kv_cache ? own.kv_cache : model.stored_cache());
+        if (executed.note.empty() && narrow && meant.compute != own.precision.compute)
+            executed.note = fmt::format("multiplies in {}: the checkpoint quantised its weights alone, to {}",
+                                        name_of(executed.config.compute), name_of(meant.weights));
         result.estimate.precision_note = executed.note;
         if (executed.config.weights == Precision::int4)
             store_in_blocks(model, *result.machine, executed.config);

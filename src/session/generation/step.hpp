@@ -40,6 +40,8 @@ class StepRunner {
 
     const GenerationModel& model() const { return model_; }
     const Machine& machine() const { return *machine_; }
+    /// The formats that run.
+    const PrecisionConfig& precision() const { return precision_; }
     /// Whether the stack starts on so many devices that share every matrix, and why it does not.
     bool starts_on(double devices) const;
     std::string unstarted(double devices) const;

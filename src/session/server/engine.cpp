@@ -4,7 +4,7 @@
 #include "hardware/energy_table.hpp"
 #include "hardware/posterior.hpp"
 #include "map/sharding.hpp"
-#include "map/stored_tensors.hpp"
+#include "result/format_parts.hpp"
 #include "result/memory_fit.hpp"
 #include "session/graph_run.hpp"
 #include "session/prepared.hpp"
@@ -147,11 +147,13 @@ ServingEngine make_engine(const Session& session, const Model& model, std::strin
                           const RequestLengths& lengths) {
     if (!model.prepared)
         throw UsageError("serving needs a model that Session::load returned");
+    if (!conditions.stack.empty()) // a name that no stack has is no fault of the device
+        session.hardware().runtime(conditions.stack);
     ServingEngine engine;
     engine.reason = too_long(model, request.load, lengths);
     engine.model = model.prepared->language(model, request.sizes);
     try {
-        const Conditions meant = settled(conditions, {.prompt = Prompt{}});
+        const Conditions meant = settled(conditions, {.model = model, .prompt = Prompt{}});
         Result made = asked(nullptr, device, meant);
         const auto runner = make_runner(session, *engine.model, made);
         engine.precision = name_of(meant.precision.weights);
@@ -164,9 +166,9 @@ ServingEngine make_engine(const Session& session, const Model& model, std::strin
             engine.reason = made.estimate.reason;
             return engine;
         }
-        if (const auto stored = engine.model->stored_weights();
-            stored && !quantised_anew(*stored, meant.precision.weights))
-            engine.precision = name_of(*stored);
+        engine.precision = multiplied_format(runner->precision(), engine.model->stored_weights(),
+                                             meant.precision.weight_bits_overhead);
+        engine.precision_note = made.estimate.precision_note;
         const std::filesystem::path servers = session.energy().file().parent_path() / "servers.json";
         engine.plan = with_server_defaults(request.plan, runner->machine(), servers);
         EngineLimits& limits = engine.plan.engine;

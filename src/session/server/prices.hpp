@@ -47,6 +47,8 @@ class EnginePrices final : public StepPrices {
     double fixed_bytes(std::int64_t step_tokens) const;
     double weight_bytes() const;
     const Machine& machine() const { return *machine_; }
+    /// The formats that run.
+    const PrecisionConfig& formats() const { return runner_.precision(); }
     /// Of a device, inside the boundary at which it is named.
     double idle_watts_each() const {
         return joules_at(*machine_, machine_->static_power_w * machine_->devices, 1) / machine_->devices;

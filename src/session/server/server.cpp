@@ -189,6 +189,8 @@ void Server::fill_plan(const Parallelism& way, const Device& device) {
 void Server::note_conditions() {
     const Machine& m = prices().machine();
     const GivenWaits given = given_waits(m);
+    if (!engine_.precision_note.empty())
+        result_.notes.push_back(engine_.precision_note);
     if (given.rows > 0)
         result_.notes.push_back(fmt::format(
             "given your {} measurement{}: {:.3g} x the estimated time per token, {:.3g} x the time to first "

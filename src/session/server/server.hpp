@@ -55,6 +55,7 @@ struct ServingEngine {
     std::unique_ptr<EnginePrices> prices;
     std::shared_ptr<const Device> device;
     std::string runtime, precision;
+    std::string precision_note; ///< empty where the formats are those asked for
     Parallelism parallelism;
     ServingPlan plan; ///< with what the stack decides
     /// As in ServingResult.

@@ -8,6 +8,7 @@
 #include "machine/this_machine.hpp"
 #include "measurements/given_output.hpp"
 #include "report/render/answer_document.hpp"
+#include "result/format_parts.hpp"
 #include "session/given.hpp"
 
 #include <utility>
@@ -24,7 +25,7 @@ constexpr const char* kExamples = R"(  local_models "RTX 4090"
 
 struct LocalOptions {
     bool here = false;
-    std::string on, host, context = "8k", kind = "language", by = "newest", least;
+    std::string on, host, context = "8k", kv_cache, kind = "language", by = "newest", least;
     std::vector<std::string> models, formats, overlays, measured;
     LocalView view;
 
@@ -41,6 +42,9 @@ struct LocalOptions {
                          "DEVICE");
         flags.add_option("--context", context, "positions: a prompt, and 128 tokens of an answer", "N")
             .show_default();
+        flags.add_option("--kv-cache", kv_cache,
+                         "format of cached keys and values, q8_0 or q4_0 (default: as the stack stores them)",
+                         "FORMAT");
         flags.add_option("--formats", formats,
                          "of weights, widest first (default: bf16 int8 int4; llama.cpp: BF16, Q8_0, Q4_K_M)",
                          "FORMAT");
@@ -70,6 +74,8 @@ struct LocalOptions {
             throw UsageError(
                 fmt::format("--context: expected a number of positions (8192, 16k), got \"{}\"", context));
         r.context = *tokens;
+        if (!kv_cache.empty())
+            r.kv_cache = format_named(kv_cache, "--kv-cache");
         if (!formats.empty())
             r.formats = formats;
         if (!least.empty()) {
@@ -79,12 +85,13 @@ struct LocalOptions {
                     fmt::format("--min-tokens-per-s: expected a rate above 0, got \"{}\"", least));
             r.least_tokens_per_s = *rate;
         }
-        if (!here && on.empty() && models.size() == 1) // the one name that is given may be the machine's
-            try {
-                session.hardware().device(models.front());
-                on = std::exchange(models, {}).front();
-            } catch (const InputError&) { // it is a model's
-            }
+        // The one name that is given may be the machine's.
+        if (!here && on.empty() && models.size() == 1 && names_device(session, models.front()))
+            on = std::exchange(models, {}).front();
+        for (const std::string& name : models)
+            if (session.catalogue().find(name) == nullptr && names_device(session, name))
+                throw UsageError(
+                    fmt::format("--on takes one machine, and \"{}\" is another: ask for each", name));
         r.models = models;
         constexpr double kReadable = 10;
         if (least.empty() && models.empty() && r.kind == LocalKind::language)
@@ -101,6 +108,15 @@ struct LocalOptions {
     }
 
   private:
+    static bool names_device(const Session& session, const std::string& name) {
+        try {
+            session.hardware().device(name);
+            return true;
+        } catch (const InputError&) { // it is a model's
+            return false;
+        }
+    }
+
     void take_this_machine(const Session& session, LocalRequest& r) const {
         r.device = std::string(kThisMachine);
         try {
@@ -130,7 +146,9 @@ int main(int argc, char** argv) {
         Session session(options);
         const LocalRequest request = local.request(session);
         if (!local.measured.empty())
-            session.given(read_measured(local.measured, session, {.hardware = request.device}, "--measured"));
+            session.given(read_measured(
+                local.measured, session,
+                {.hardware = request.device, .runtime = local_stack(session, request)}, "--measured"));
         LocalAnswer answer;
         {
             cli::Progress progress("estimating", output.quiet);

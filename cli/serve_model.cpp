@@ -24,6 +24,14 @@ constexpr const char* kExamples = R"(  serve_model llama-3-8b --hardware H100 --
   serve_model llama-3-8b --hardware H100 --precision fp16 --rate 8 --drafted 4 --accepted 0.7
   serve_model llama-3-8b --hardware L40S --precision fp8 --rate 2 --measured "llama-3-8b fp8 c8 tpot = 14ms")";
 
+/// How many devices share the model: a layout, or a count that the stack divides it among as it does.
+struct Way {
+    std::optional<Parallelism> layout; ///< none, and a count of 1: the fewest devices that hold it
+    double count = 1;
+
+    double devices() const { return layout ? static_cast<double>(layout->engine_devices()) : count; }
+};
+
 struct ServeOptions {
     bool frontier = false;
     std::string ttft, tpot, e2e;
@@ -49,8 +57,11 @@ struct ServeOptions {
                         "WAYS")
             .in_group(sharing);
         flags
-            .add_option("--devices", devices,
-                        "the same as --parallel tp=N, for each count; auto: the fewest that hold it", "N")
+            .add_option(
+                "--devices", devices,
+                "so many, for each count, that share the model as its stack does (llama.cpp: --parallel "
+                "pp=N, others tp=N); auto: the fewest that hold it",
+                "N")
             .in_group(sharing);
         flags.add_option("--ttft-p99", ttft,
                          "limit: the highest rate whose P99 time to first token stays below, 500ms", "TIME");
@@ -65,6 +76,22 @@ struct ServeOptions {
     ServiceLevel level() const {
         return {cli::time_given(ttft, "--ttft-p99"), cli::time_given(tpot, "--tpot-p99"),
                 cli::time_given(e2e, "--e2e-p99")};
+    }
+
+    /// Those of --parallel, then those of --devices; the fewest that hold the model where there is none.
+    std::vector<Way> ways() const {
+        std::vector<Way> all;
+        for (const std::string& text : parallel)
+            all.push_back({parse_parallelism(text)});
+        for (const std::string& count : devices)
+            if (count != "auto") // as without the flag
+                all.push_back({std::nullopt, static_cast<double>(parse_parallelism("tp=" + count).tensor)});
+        for (Way& way : all)
+            if (!way.layout && way.count == 1)
+                way.layout.emplace();
+        if (all.empty())
+            all.emplace_back();
+        return all;
     }
 
   private:
@@ -108,51 +135,47 @@ int main(int argc, char** argv) {
         save.add_to(flags, argc, argv);
     };
     const auto body = [&] {
-        for (const std::string& count : serve.devices)
-            if (count != "auto") // as without the flag
-                serve.parallel.push_back("tp=" + count);
+        const std::vector<Way> ways = serve.ways();
         const ServiceLevel level = serve.level();
         const std::string name = serve.model.taken("serve_model");
         const Session session = cli::open_measured(
-            serve.question, serve.clients, cli::measured_context(name, serve.hardware, serve.parallel));
+            serve.question, serve.clients,
+            cli::measured_context(name, serve.hardware, ways.size() == 1 ? ways.front().devices() : 0));
         const Model model = session.load(name);
         serve.hardware = cli::with_modes(session, serve.hardware);
         const Question asked = serve.question.question();
-        const Conditions& conditions = asked.conditions;
+        Conditions conditions = asked.conditions;
         serve.request.sizes = asked.workload.sizes;
-        std::vector<std::optional<Parallelism>> ways;
-        for (const std::string& text : serve.parallel)
-            ways.emplace_back(parse_parallelism(text));
-        if (ways.empty())
-            ways.emplace_back(std::nullopt);
         std::vector<ServingResult> results;
-        if (serve.frontier) {
-            std::vector<Parallelism> given;
-            for (const auto& way : ways)
-                if (way)
-                    given.push_back(*way);
-            results = sweep_serving(session, model, serve.hardware, given, conditions, serve.request);
-        }
-        for (const std::string& device : serve.frontier ? std::vector<std::string>{} : serve.hardware)
-            for (const auto& way : ways) {
-                serve.request.parallelism = way;
+        for (const std::string& device : serve.hardware)
+            for (const Way& way : ways) {
+                conditions.devices = way.count;
+                serve.request.parallelism = way.layout;
+                if (serve.frontier) {
+                    const std::vector<Parallelism> given(way.layout ? 1 : 0,
+                                                         way.layout.value_or(Parallelism{}));
+                    for (ServingResult& result : sweep_serving(session, model, std::span(&device, 1), given,
+                                                               conditions, serve.request))
+                        results.push_back(std::move(result));
+                    continue;
+                }
                 results.push_back(level.any()
                                       ? highest_rate(session, model, device, conditions, serve.request, level)
                                       : run_serving(session, model, device, conditions, serve.request));
-                if (!results.back().ok && way)
-                    results.back().parallelism = *way;
+                if (!results.back().ok && way.layout)
+                    results.back().parallelism = *way.layout;
             }
         std::vector<SavedResult> rows;
         for (const ServingResult& result : results)
-            rows.push_back(saved_row(result, serve.request, conditions, level));
+            rows.push_back(saved_row(result, serve.request, asked.conditions, level));
         const std::string measured = measured_key(session, serve.hardware.front());
         for (SavedResult& row : rows)
             row.key.question = with_measured(std::move(row.key.question), measured);
         save.save_rows(rows);
         const Format format = output.chosen();
         if (format == Format::json) {
-            output.emit(
-                serving_json(results, {model.name(), serve.hardware, conditions, serve.request, level}));
+            output.emit(serving_json(
+                results, served_question(model, serve.hardware, asked.conditions, serve.request, level)));
         } else {
             const Report report = output.ordered(format == Format::csv ? tabulate_serving(results)
                                                  : serve.frontier      ? describe_frontier(results)

@@ -144,7 +144,7 @@ int main(int argc, char** argv) {
     const auto body = [&] {
         const std::string name = size.model.taken("size_service");
         const Session session =
-            cli::open_measured(size.question, size.clients, cli::measured_context(name, size.hardware, {}));
+            cli::open_measured(size.question, size.clients, cli::measured_context(name, size.hardware, 0));
         const Model model = session.load(name);
         std::vector<Conditions> formats;
         const std::size_t count = std::max<std::size_t>(1, size.question.given("precision").size());

@@ -73,13 +73,12 @@ void add_client_output(Flags& flags, std::vector<std::string>& files) {
 }
 
 MeasuredContext measured_context(const std::string& model, const std::vector<std::string>& hardware,
-                                 const std::vector<std::string>& parallel) {
+                                 double devices) {
     MeasuredContext context;
     context.model = model;
     if (hardware.size() == 1)
         context.hardware = hardware.front();
-    if (parallel.size() == 1)
-        context.devices = static_cast<double>(parse_parallelism(parallel.front()).engine_devices());
+    context.devices = devices;
     return context;
 }
 

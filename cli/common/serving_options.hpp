@@ -39,9 +39,9 @@ class ServingOptions {
 
 /// --from: what a client wrote that measured the server of the question; as --measured.
 void add_client_output(Flags& flags, std::vector<std::string>& files);
-/// What such an output does not say: the only device, the model, the only layout.
+/// What such an output does not say: the only device, the model, how many devices share it (0: not said).
 MeasuredContext measured_context(const std::string& model, const std::vector<std::string>& hardware,
-                                 const std::vector<std::string>& parallel);
+                                 double devices);
 
 /// The question's session with what the user measured, in words, in files of them or as tools wrote it.
 Session open_measured(const QuestionOptions& question, const std::vector<std::string>& outputs,

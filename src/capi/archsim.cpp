@@ -179,9 +179,8 @@ AskedServer asked_server(const archsim_question& question) {
     server.request.sizes = std::move(asked.workload.sizes);
     if (asked.workload.prompt)
         server.request.parallelism = asked.workload.prompt->parallel;
-    if (!server.request.parallelism && question.texts.has("devices") && server.conditions.devices > 0)
-        server.request.parallelism =
-            Parallelism{.tensor = static_cast<std::int64_t>(server.conditions.devices)};
+    if (!server.request.parallelism && question.texts.has("devices") && server.conditions.devices == 1)
+        server.request.parallelism = Parallelism{}; // not the fewest that hold the model
     return server;
 }
 

@@ -45,4 +45,9 @@ Checkpoint read_checkpoint(const std::filesystem::path& path, const Budget& budg
 /// The same from the text of a config.json; `file` is what findings name.
 Checkpoint read_checkpoint_config(std::string_view text, const std::string& file, const Budget& budget = {});
 
+namespace checkpoint {
+/// Bits per weight of a type of GGUF blocks, "q4_k"; 0 when it is not known.
+double ggml_bits(std::string_view type);
+} // namespace checkpoint
+
 } // namespace archsim

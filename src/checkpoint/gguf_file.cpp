@@ -1,5 +1,7 @@
 #include "checkpoint/gguf_file.hpp"
 
+#include "checkpoint/checkpoint.hpp"
+
 #include "checkpoint/fields.hpp"
 
 #include <fmt/format.h>
@@ -38,9 +40,18 @@ const GgmlType* ggml_type(std::uint32_t id) {
     return found == kTypes.end() ? nullptr : &*found;
 }
 
-double ggml_bits(std::uint32_t type) {
-    const GgmlType* row = ggml_type(type);
+static double bits_of_block(const GgmlType* row) {
     return row ? kByte * row->bytes / row->weights : 0;
+}
+
+double ggml_bits(std::uint32_t type) {
+    return bits_of_block(ggml_type(type));
+}
+
+double ggml_bits(std::string_view name) {
+    const auto* const found =
+        std::find_if(kTypes.begin(), kTypes.end(), [&](const GgmlType& t) { return t.name == name; });
+    return bits_of_block(found == kTypes.end() ? nullptr : found);
 }
 
 GgufFile::GgufFile(GgufHeader header, std::string file) : file_(std::move(file)), header_(std::move(header)) {

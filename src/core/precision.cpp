@@ -22,6 +22,7 @@ constexpr std::array kAliases = {
     Alias{"nvfp4", Precision::fp4},     Alias{"mxfp4", Precision::fp4},
     Alias{"mxfp8", Precision::fp8},     Alias{"fp8_e4m3", Precision::fp8},
     Alias{"q4_k_m", Precision::int4},   Alias{"q8_0", Precision::int8},
+    Alias{"q4_0", Precision::int4},     Alias{"f16", Precision::fp16},
     Alias{"float4", Precision::fp4},    Alias{"float4e2m1", Precision::fp4},
     Alias{"i32", Precision::int32},     Alias{"i16", Precision::int16},
     Alias{"i8", Precision::int8},       Alias{"i4", Precision::int4},

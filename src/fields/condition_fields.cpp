@@ -160,7 +160,9 @@ std::vector<QuestionField> condition_fields() {
         {.key = "devices",
          .aliases = {"device_count"},
          .kind = FieldKind::whole,
-         .help = "devices that share every layer (tensor parallelism), or auto: as many as needed",
+         .help =
+             "devices that share the model as its stack does (llama.cpp: by layers; others: every layer), or "
+             "auto: as many as needed",
          .value = "N",
          .fallback = "1",
          .group = kSeveralGroup,

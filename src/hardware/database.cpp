@@ -280,6 +280,14 @@ DeviceChoice HardwareDatabase::device(std::string_view name) const {
                             "families",
                             family)});
         }
+        if (const std::size_t x = name.find_first_not_of("0123456789 ");
+            x != name.npos && x > 0 && (name[x] == 'x' || name[x] == 'X') &&
+            state_->find_called(name.substr(x + 1), *this))
+            throw InputError(
+                Finding{.kind = FindingKind::unknown_name,
+                        .message = fmt::format("\"{}\" is several devices", name),
+                        .hint = fmt::format("name one, and how many with --devices {}",
+                                            name.substr(0, name.find_last_not_of(" xX", x) + 1))});
         unknown_name("device", name, device_ids(), state_->files.other_names());
     }
     std::vector<Finding> findings;

@@ -69,17 +69,20 @@ std::shared_ptr<const Device> with_memory(const Device& device, const StatedMemo
     const double capacity = known ? device.dram->capacity.value / kBytesPerGigabyte : 0;
     if (known && std::abs(memory.gigabytes / capacity - 1) <= kSameSize)
         return nullptr;
-    const bool shares = device.host_link_type == "shared memory";
+    // Behind no link lies the memory of its own computer, of whatever size.
+    const bool any = device.host_link_type.empty();
+    const bool shares = any || device.host_link_type == "shared memory";
     if (!shares || !device.power_modes.empty() || !known) {
-        if (memory.of_computer && !shares)
+        if (memory.of_computer && (any || !shares))
             return nullptr;
         cannot_have(
             device, memory.gigabytes,
-            shares ? "leave the size out, or name the board that has it"
-                   : fmt::format("write the memory of the computer behind a comma, as in \"{}, {:g} GB\"",
-                                 device.id, memory.gigabytes));
+            shares && !any
+                ? "leave the size out, or name the board that has it"
+                : fmt::format("write the memory of the computer behind a comma, as in \"{}, {:g} GB\"",
+                              device.id, memory.gigabytes));
     }
-    if (memory.gigabytes > capacity)
+    if (!any && memory.gigabytes > capacity)
         cannot_have(device, memory.gigabytes, "the size described is the largest that is sold");
     Device smaller = device;
     give(smaller.dram->capacity, memory.gigabytes * kBytesPerModuleGigabyte,

@@ -17,10 +17,10 @@ std::optional<double> limit_of_mode(std::string_view mode);
 /// Throws InputError for a limit above its thermal design power.
 std::shared_ptr<const Device> held_to(const Device& device, std::string_view mode);
 
-/// The device with that much memory, where it is sold with different amounts: chips that share the memory of
-/// their computer, described with the largest. The size is its one mode, so that answers name it. Null where
-/// the size says nothing new: that of the device, or of the computer around a card. Throws InputError where
-/// the device cannot have it.
+/// The device with that much memory, where it is sold with different amounts: processors, and chips that
+/// share the memory of their computer, described with the largest. The size is its one mode, so that answers
+/// name it. Null where the size says nothing new: that of the device, or of the computer around a card.
+/// Throws InputError where the device cannot have it.
 std::shared_ptr<const Device> with_memory(const Device& device, const StatedMemory& memory);
 
 /// The slice of that name of a device, as its one mode: its units, its part of cache, memory and power,

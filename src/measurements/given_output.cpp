@@ -36,7 +36,7 @@ std::vector<MeasuredRow> read_measured(std::span<const std::string> texts, const
     std::vector<MeasuredRow> rows;
     for (const std::string& text : texts) {
         if (!std::filesystem::is_regular_file(text) || !is_tool_output(read_text_file(text))) {
-            auto words = read_given(std::span(&text, 1), session, context.hardware, flag);
+            auto words = read_given(std::span(&text, 1), session, context.hardware, flag, context.runtime);
             std::move(words.begin(), words.end(), std::back_inserter(rows));
             continue;
         }

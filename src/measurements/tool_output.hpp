@@ -17,6 +17,7 @@ namespace archsim {
 /// the output is what ran.
 struct MeasuredContext {
     std::string model, hardware, power_mode, precision;
+    std::string runtime; ///< of words about language models; empty: what runs the file
     std::optional<int> batch;
     std::string sequence;
     double devices = 0; ///< that share the model; 0: what is read, or one

@@ -126,7 +126,7 @@ ServingAnswer serve(const Session& session, const std::string& model,
     const py::Released parallel;
     const Model loaded = session.load(model);
     ServingAnswer answer;
-    answer.asked = {loaded.name(), hardware, asked.conditions, asked.request};
+    answer.asked = served_question(loaded, hardware, asked.conditions, asked.request);
     for (const std::string& device : hardware)
         answer.results.push_back(run_serving(session, loaded, device, asked.conditions, asked.request));
     return answer;

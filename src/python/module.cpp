@@ -93,6 +93,7 @@ AskedServing asked_serving(const py::Keywords& fields) {
     ServingTexts server(Spelling::key);
     py::Keywords rest;
     std::optional<Parallelism> way;
+    double devices = 1;
     for (const auto& [name, kept] : fields) {
         PyObject* value = kept.get();
         if (value == Py_None)
@@ -100,8 +101,11 @@ AskedServing asked_serving(const py::Keywords& fields) {
         if (name == "parallel") {
             way = parse_parallelism(py::text_of(value));
         } else if (name == "devices") {
-            if (PyUnicode_Check(value) == 0 || py::text_of(value) != "auto")
-                way = Parallelism{.tensor = py::integer_of(value)};
+            if (PyUnicode_Check(value) != 0 && py::text_of(value) == "auto")
+                continue;
+            devices = static_cast<double>(py::integer_of(value));
+            if (devices == 1)
+                way.emplace(); // not the fewest that hold the model
         } else if (find_serving_field(name) != nullptr) {
             const Json json = json_of(name, value);
             if (json.is_object() || json.is_array())
@@ -116,6 +120,7 @@ AskedServing asked_serving(const py::Keywords& fields) {
     AskedServing result{server.request(), asked.conditions};
     result.request.sizes = asked.workload.sizes;
     result.request.parallelism = way;
+    result.conditions.devices = devices;
     return result;
 }
 

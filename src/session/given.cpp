@@ -49,8 +49,7 @@ void Session::given(const std::vector<MeasuredRow>& rows) {
         if (!row.precision.empty()) // else what is usual: language models' is another than networks'
             conditions.precision = PrecisionConfig::parse(row.precision).value_or(PrecisionConfig{});
         if (!row.phase.empty()) {
-            known.push_back(
-                given_language_row(*this, row, hardware, settled(conditions, {.prompt = Prompt{}})));
+            known.push_back(given_language_row(*this, row, hardware, conditions));
             continue;
         }
         conditions.scenario = row.scope == "offline" ? Scenario::throughput : Scenario::latency;

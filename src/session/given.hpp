@@ -10,8 +10,9 @@
 // (default: 1); a device; a software stack (default: the device's own). A time is that of one batch, a rate
 // saturated throughput in items per second. Of a language model also what was timed: `prefill` or `decode` of
 // a batch (a rate: tokens per second), or what a client of a server saw, `ttft` or `tpot` in the mean, with
-// cN requests in flight (default: 1); prompts of inN tokens and answers of outN (default: 512 and 128, as
-// llama-bench measures); tp=N, the devices that share the model (default: 1).
+// cN requests in flight (default: 1); prompts of inN tokens and answers of outN (default: 512 and 128, a
+// decoding from an empty cache, as llama-bench measures); tp=N, the devices that share the model (default:
+// 1).
 
 #include "archsim/compare/measured_row.hpp"
 #include "archsim/map/machine.hpp"
@@ -25,13 +26,14 @@
 
 namespace archsim {
 
-/// One row. `device` is that of a text that names none; empty: the text must. Throws UsageError naming `flag`
-/// and the form.
+/// One row. `device` is that of a text that names none; empty: the text must. `stack` is that of language
+/// models where the text names none; empty: what runs the file. Throws UsageError naming `flag` and the form.
 MeasuredRow parse_given(std::string_view text, const Session& session, std::string_view device,
-                        std::string_view flag);
+                        std::string_view flag, std::string_view stack = {});
 /// Every text, and every line of a text that is the path of a file; lines that begin with # say nothing.
 std::vector<MeasuredRow> read_given(std::span<const std::string> texts, const Session& session,
-                                    std::string_view device, std::string_view flag);
+                                    std::string_view device, std::string_view flag,
+                                    std::string_view stack = {});
 
 /// A row that has a phase. Throws InputError where there is no estimate to hold it against.
 GivenRow given_language_row(const Session& session, const MeasuredRow& row, const std::string& hardware,

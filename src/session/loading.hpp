@@ -40,7 +40,8 @@ Catalogue find_catalogue(const std::filesystem::path& data);
 /// What to throw for a name that is not in the catalogue.
 InputError unknown_model(const Catalogue& catalogue, std::string_view name);
 
-/// "llama3.1:8b": a file in Q4_K_M unless its tag says another type (ollama.com/library, tags).
+/// "llama3.1:8b": a file in Q4_K_M unless its tag says another type (ollama.com/library, tags), as
+/// "OWNER/NAME-GGUF" is to llama.cpp's --hf-repo.
 inline bool is_ollama_name(std::string_view name) {
     return name.find(':') != name.npos && name.find('/') == name.npos;
 }
@@ -50,5 +51,12 @@ inline bool is_ollama_name(std::string_view name) {
 /// and a file of llama.cpp's kind. Owners of repositories are not looked at. Without a format the network
 /// as it is; nothing where none is called so.
 std::optional<CatalogueEntry> entry_in_format(const Catalogue& catalogue, std::string_view name);
+
+/// What a name says beside the network (entry_in_format) as the model's own. One that says no format means
+/// the weights as they were published where GGUF files keep them so: "gpt-oss:20b" is in MXFP4.
+void take_named(CatalogueEntry named, std::string_view name, Model& model);
+
+/// What to throw for a file that is not there: as a name it says a model or a format that nobody knows.
+InputError unknown_file(const Catalogue& catalogue, std::string_view name);
 
 } // namespace archsim

@@ -1,34 +1,66 @@
-#include "session/loading.hpp"
+#include "session/named_format.hpp"
 
+#include "checkpoint/checkpoint.hpp"
 #include "core/text.hpp"
+#include "session/loading.hpp"
+#include "session/usual_precision.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string>
+#include <array>
+#include <cctype>
+#include <iterator>
+#include <utility>
 
 namespace archsim {
 
 namespace {
 
+// The type of file whose bits per weight a format of llama.cpp stands for
+// (hardware_db/runtimes/llama.cpp.json: int4_weight_bits is that of Q4_K_M, int8_weight_bits that of Q8_0).
+constexpr std::array kFileTypes = {std::pair<std::string_view, std::string_view>{"int4", "Q4_K_M"},
+                                   std::pair<std::string_view, std::string_view>{"fp4", "MXFP4"},
+                                   std::pair<std::string_view, std::string_view>{"int8", "Q8_0"},
+                                   std::pair<std::string_view, std::string_view>{"bf16", "BF16"},
+                                   std::pair<std::string_view, std::string_view>{"fp16", "F16"},
+                                   std::pair<std::string_view, std::string_view>{"fp32", "F32"}};
+
 struct Words {
     std::string_view words, format; ///< no format: they say how, not in what
     double weight_bits = 0;         ///< 0: as the stack states
 };
-// What names of repositories and files say beside what PrecisionConfig::parse reads. Four-bit types of GGUF
-// files differ by a tenth of a bit and are run as the one that the stack states; bits of the others:
-// llama.cpp, tools/quantize/README.md (Llama 3.1 8B).
-constexpr Words kWords[] = {{" awq gptq 4bit q4 q4_0 q4_1 q4_k q4_k_s q4_k_l iq4_xs iq4_nl ", "int4", 0},
+// What names of repositories and files say beside what PrecisionConfig::parse reads, and types of GGUF files
+// that mix blocks (llama-quant.cpp): their layers' bits are what the files of Llama 3.1 8B leave when the
+// output projection takes 6.56 (q6_K) and the table those of the type's block (tools/quantize/README.md;
+// q3_k_m lies between q3_k_s and q3_k_l; of the mixes of iq blocks the whole file's). Files in q4_k_m are run
+// as the stack states; other types have the bits of their block.
+constexpr Words kWords[] = {{" awq gptq 4bit q4 q4_k q4_k_m q4_k_l q4_k_xl ", "int4", 0},
                             {" 8bit q8 ", "int8", 0},
                             {" f16 ", "fp16", 0},
-                            {" q2_k ", "int4", 3.16},
-                            {" q3_k_s ", "int4", 3.64},
-                            {" q3_k q3_k_m ", "int4", 3.97}, // between the other two
-                            {" q3_k_l ", "int4", 4.30},
-                            {" q5_0 q5_k_s ", "int4", 5.57},
-                            {" q5 q5_k q5_k_m ", "int4", 5.70},
-                            {" q6 q6_k q6_k_l ", "int4", 6.56},
-                            {" bnb gguf dynamic block quantized kv ", "", 0}};
+                            {" q2_k ", "int4", 2.94},
+                            {" q3_k q3_k_m ", "int4", 3.81},
+                            {" q3_k_l ", "int4", 4.19},
+                            {" q5 q5_k q5_k_m ", "int4", 5.65},
+                            {" q6 q6_k_l ", "int4", 6.56},
+                            {" iq2_m ", "int4", 2.93},
+                            {" iq3_xs ", "int4", 3.50},
+                            {" iq3_m ", "int4", 3.76},
+                            {" bnb gguf dynamic ud qat block quantized kv ", "", 0}};
+
+/// "q4_k_m", "iq4_xs": written as types of GGUF files are, known or not.
+bool is_ggml_type(std::string_view word) {
+    word.remove_prefix(word.starts_with("iq") || word.starts_with("tq") ? 1 : 0);
+    return word.size() > 1 && word[0] == 'q' && word[1] >= '1' && word[1] <= '8';
+}
+
+/// Bits of the blocks of a type: those of "q5_k" for "q5_k_s"; 0: not known.
+double block_bits(std::string_view type) {
+    if (!is_ggml_type(type))
+        return 0;
+    const double bits = checkpoint::ggml_bits(type);
+    return bits > 0 || !type.ends_with("_s") ? bits : checkpoint::ggml_bits(type.substr(0, type.size() - 2));
+}
 
 /// The formats that a word at the end of a name means; nullopt: none. `format` stays as it is where the word
 /// says how the weights were quantised.
@@ -38,20 +70,17 @@ bool takes(std::string_view word, std::optional<PrecisionConfig>& format) {
         return w.words.find(" " + lower + " ") != w.words.npos;
     });
     const bool is_word = known != std::end(kWords);
+    const double bits = is_word ? known->weight_bits : block_bits(lower);
     auto meant = PrecisionConfig::parse(is_word ? known->format : lower);
+    if (!is_word && bits > 0 && bits < bits_of(Precision::int8))
+        meant = PrecisionConfig::uniform(Precision::int4);
     if (!meant)
         return is_word;
-    if (is_word && known->weight_bits > 0)
-        meant->weight_bits_overhead = known->weight_bits - bits_of(meant->weights);
+    if (bits > 0 && meant->weights == Precision::int4)
+        meant->weight_bits_overhead = bits - bits_of(meant->weights);
     if (!format) // the last word is the nearest to the file
         format = meant;
     return true;
-}
-
-/// "q4_k_m", "iq4_xs": a type of GGUF files.
-bool is_ggml_type(std::string_view word) {
-    word.remove_prefix(word.starts_with("iq") ? 1 : 0);
-    return word == "gguf" || (word.size() > 1 && word[0] == 'q' && word[1] >= '1' && word[1] <= '8');
 }
 
 /// By name, or by an alias whatever its owner.
@@ -67,39 +96,69 @@ const CatalogueEntry* find_owned(const Catalogue& catalogue, std::string_view na
     return nullptr;
 }
 
-} // namespace
+/// A name taken apart: "Qwen3-8B" and "Q4_K_M".
+struct Parts {
+    std::string_view network, words; ///< `words`: all that say formats; empty: none do
+    std::string type;                ///< the word nearest to the file, as llama.cpp writes types
+    std::optional<PrecisionConfig> format;
+    bool gguf = false;
+};
 
-std::optional<CatalogueEntry> entry_in_format(const Catalogue& catalogue, std::string_view name) {
+Parts parts_of(std::string_view name) {
     constexpr std::string_view kFile = ".gguf";
+    Parts p;
     std::string_view rest = name.substr(name.rfind('/') + 1);
-    bool gguf = rest.ends_with(kFile);
-    if (gguf)
+    p.gguf = rest.ends_with(kFile);
+    if (p.gguf)
         rest.remove_suffix(kFile.size());
     const std::string_view whole = rest;
-    std::optional<PrecisionConfig> format;
     while (!rest.empty()) {
         // The longest word that is one: "Q4_K_M" before "M".
         std::size_t at = std::string_view::npos;
+        const bool first = !p.format;
         for (std::size_t i = 1; i < rest.size() && at == std::string_view::npos; ++i)
             if (std::string_view("-_.:").find(rest[i - 1]) != std::string_view::npos &&
-                takes(rest.substr(i), format))
+                takes(rest.substr(i), p.format))
                 at = i;
         if (at == std::string_view::npos)
             break;
-        gguf = gguf || is_ggml_type(lower_case(rest.substr(at)));
+        const std::string word = lower_case(rest.substr(at));
+        p.gguf = p.gguf || word == "gguf" || is_ggml_type(word);
+        if (first && p.format)
+            std::transform(word.begin(), word.end(), std::back_inserter(p.type),
+                           [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
         rest = rest.substr(0, at - 1);
     }
-    const bool ollama = !format && !gguf && is_ollama_name(name);
-    if (ollama)
-        format = PrecisionConfig::uniform(Precision::int4);
-    gguf = gguf || ollama;
-    const CatalogueEntry* const known = find_owned(catalogue, rest);
-    if (known == nullptr || !format)
+    p.network = rest;
+    p.words = whole.substr(std::min(rest.size() + 1, whole.size()));
+    p.gguf = p.gguf || (!p.format && is_ollama_name(name));
+    return p;
+}
+
+} // namespace
+
+std::string gguf_type_in(std::string_view name) {
+    const Parts p = parts_of(name);
+    return p.gguf ? p.type : std::string();
+}
+
+std::string_view gguf_type_of(std::string_view format) {
+    const auto* const row =
+        std::find_if(kFileTypes.begin(), kFileTypes.end(), [&](const auto& t) { return t.first == format; });
+    return row == kFileTypes.end() ? std::string_view() : row->second;
+}
+
+std::optional<CatalogueEntry> entry_in_format(const Catalogue& catalogue, std::string_view name) {
+    const Parts p = parts_of(name);
+    const CatalogueEntry* const known = find_owned(catalogue, p.network);
+    if (known == nullptr || (!p.format && !p.gguf))
         return known == nullptr ? std::nullopt : std::optional(*known);
     if (!known->language_model && known->file.extension() != ".json")
         return std::nullopt;
     CatalogueEntry entry = *known;
-    entry.title = fmt::format("{} in {}", known->title, ollama ? "Q4_K_M" : whole.substr(rest.size() + 1));
+    const std::string type = p.format ? p.type : std::string(gguf_type_of("int4"));
+    entry.title = fmt::format("{} in {}", known->title, p.format ? p.words : std::string_view(type));
+    std::optional<PrecisionConfig> format = p.format ? p.format : PrecisionConfig::uniform(Precision::int4);
     if (!is_integer(format->compute) && bits_of(format->compute) < bits_of(Precision::bf16)) {
         PrecisionConfig around = PrecisionConfig::uniform(Precision::bf16); // what lies between products
         around.compute = format->compute;
@@ -107,9 +166,42 @@ std::optional<CatalogueEntry> entry_in_format(const Catalogue& catalogue, std::s
         format = around;
     }
     entry.products = format;
-    if (gguf)
-        entry.file = fmt::format("{}{}", whole, kFile);
+    const std::string_view file = name.substr(name.rfind('/') + 1);
+    if (p.gguf) // as repositories call it; a tag of Ollama names none
+        entry.file = file.ends_with(".gguf")
+                         ? std::string(file)
+                         : fmt::format("{}-{}.gguf", is_ollama_name(name) ? known->name : p.network, type);
     return entry;
+}
+
+void take_named(CatalogueEntry named, std::string_view name, Model& model) {
+    if (!named.products)
+        return;
+    const auto stored = model.graph ? stored_weights(*model.graph) : std::nullopt;
+    const std::string_view own = stored ? gguf_type_of(name_of(*stored)) : std::string_view();
+    if (!own.empty() && !parts_of(name).format) { // its files are as it was published
+        named.products.reset();
+        named.title = fmt::format("{} in {}", model.info.title, own);
+        named.file = fmt::format("{}-{}.gguf", named.name, own);
+    }
+    model.info.title = std::move(named.title);
+    model.info.products = named.products;
+    model.info.file = std::move(named.file);
+}
+
+InputError unknown_file(const Catalogue& catalogue, std::string_view name) {
+    std::string_view network = parts_of(name).network;
+    const std::string_view all = network;
+    while (!network.empty() && find_owned(catalogue, network) == nullptr) {
+        const std::size_t cut = network.find_last_of("-_.:");
+        network = network.substr(0, cut == network.npos ? 0 : cut);
+    }
+    if (network.empty())
+        return unknown_model(catalogue, all);
+    return InputError(
+        fmt::format("no file \"{}\"; as a name of {} its \"{}\" is no format that is known, such as "
+                    "Q4_K_M, Q4_0, IQ4_XS, Q6_K, Q8_0 or MXFP4",
+                    name, find_owned(catalogue, network)->name, all.substr(network.size() + 1)));
 }
 
 } // namespace archsim

@@ -5,6 +5,7 @@
 #include "core/text_file.hpp"
 #include "session/generation/language_model.hpp"
 #include "session/given.hpp"
+#include "session/named_format.hpp"
 
 #include <algorithm>
 #include <array>
@@ -38,8 +39,8 @@ constexpr std::array kUnits = {
     Unit{"s", MeasuredMetric::latency_ms, 1e3},       Unit{"/s", MeasuredMetric::throughput_per_s, 1},
     Unit{"fps", MeasuredMetric::throughput_per_s, 1}, Unit{"tok/s", MeasuredMetric::throughput_per_s, 1}};
 
-// Lengths of llama-bench, which most people have at hand: pp512 and tg128.
-constexpr std::string_view kUsualPrompt = "512", kUsualAnswer = "128";
+// Lengths of llama-bench, which most people have at hand: pp512, and tg128 from an empty cache.
+constexpr std::string_view kUsualPrompt = "512", kUsualAnswer = "128", kEmptyCache = "1";
 
 /// What was timed of a language model, as rows call it.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kPhases = {
@@ -92,7 +93,7 @@ bool set_value(std::string_view text, MeasuredRow& row) {
 } // namespace
 
 MeasuredRow parse_given(std::string_view text, const Session& session, std::string_view device,
-                        std::string_view flag) {
+                        std::string_view flag, std::string_view stack) {
     const UsageError form(
         fmt::format("{}: \"{}\" is not NETWORK [FORMAT] [bN] [prefill|decode|ttft|tpot] "
                     "[inN] [outN] [cN] [tp=N] [on DEVICE] [under STACK] = VALUE with ms, us, "
@@ -116,12 +117,15 @@ MeasuredRow parse_given(std::string_view text, const Session& session, std::stri
     row.hardware = device;
     for (std::size_t i = 1; i < words.size(); ++i) {
         const std::string_view word = words[i];
+        const std::string in_type = fmt::format("{}-{}", row.model, word);
         if ((word == "on" || word == "under") && i + 1 < words.size()) {
             (word == "on" ? row.hardware : row.runtime) = words[++i];
         } else if (const auto batch = number_behind(word, "b")) {
             row.batch = batch;
         } else if (take_language_word(word, row)) {
             continue;
+        } else if (!gguf_type_in(in_type).empty() && gguf_type_in(row.model).empty()) {
+            row.model = in_type; // a type of files is a part of their name, and says the stack
         } else if (PrecisionConfig::parse(std::string(word))) {
             row.precision = word;
         } else {
@@ -134,7 +138,7 @@ MeasuredRow parse_given(std::string_view text, const Session& session, std::stri
     if (row.precision.empty() && !language)
         row.precision = "fp32";
     if (language && row.prompt_tokens.empty())
-        row.prompt_tokens = kUsualPrompt;
+        row.prompt_tokens = row.phase == "decode" ? kEmptyCache : kUsualPrompt;
     if (language && row.generated_tokens.empty())
         row.generated_tokens = kUsualAnswer;
     if (row.phase.starts_with("served") && row.metric != MeasuredMetric::latency_ms)
@@ -148,15 +152,17 @@ MeasuredRow parse_given(std::string_view text, const Session& session, std::stri
         row.hardware.resize(at);
     }
     if (row.runtime.empty())
-        row.runtime = language ? language_runtime(session.hardware(), *selected.device, row.model)
-                               : selected.device->default_runtime;
+        row.runtime = !language        ? selected.device->default_runtime
+                      : !stack.empty() ? std::string(stack)
+                                       : language_runtime(session.hardware(), *selected.device,
+                                                          session.load(row.model).info.file);
     row.scope = row.metric == MeasuredMetric::latency_ms ? "kernel" : "offline";
     row.id = text;
     return row;
 }
 
 std::vector<MeasuredRow> read_given(std::span<const std::string> texts, const Session& session,
-                                    std::string_view device, std::string_view flag) {
+                                    std::string_view device, std::string_view flag, std::string_view stack) {
     std::vector<MeasuredRow> rows;
     for (const std::string& text : texts) {
         if (!std::filesystem::is_regular_file(text)) {
@@ -164,7 +170,7 @@ std::vector<MeasuredRow> read_given(std::span<const std::string> texts, const Se
                 throw UsageError(fmt::format("{}: \"{}\": no such file, and no measurement either, which is "
                                              "like \"resnet50 int8 on Hailo-8 = 3.1ms\"",
                                              flag, text));
-            rows.push_back(parse_given(text, session, device, flag));
+            rows.push_back(parse_given(text, session, device, flag, stack));
             continue;
         }
         const std::string all = read_text_file(text);
@@ -176,7 +182,7 @@ std::vector<MeasuredRow> read_given(std::span<const std::string> texts, const Se
             if (const auto first = line.find_first_not_of(" \t\r");
                 first != std::string::npos && line[first] != '#')
                 rows.push_back(parse_given(line.substr(first, line.find_last_not_of(" \t\r") - first + 1),
-                                           session, device, text));
+                                           session, device, text, stack));
         }
         if (rows.size() == before)
             throw InputError(fmt::format("{}: this file holds no measurement; a line of one is like "

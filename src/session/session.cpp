@@ -143,13 +143,11 @@ Model Session::load(std::string_view name_or_path) const {
         if (auto named = entry_in_format(*catalogue_, name_or_path)) {
             model = load(named->name);
             model.prepared = std::make_shared<PreparedWorkloads>(operators_);
-            if (named->products) {
-                model.info.title = std::move(named->title);
-                model.info.products = named->products;
-                model.info.file = std::move(named->file);
-            }
+            take_named(std::move(*named), name_or_path, model);
             return model;
         }
+    if (!std::filesystem::exists(path, no_file) && !is_place(name_or_path) && name_or_path.ends_with(".gguf"))
+        throw unknown_file(*catalogue_, name_or_path);
     const bool hub_name = looks_like_hub_name(name_or_path) && !has_model_ending(name_or_path);
     if ((looks_like_path(name_or_path) && !hub_name) || std::filesystem::exists(path, no_file)) {
         static_cast<ImportedGraph&>(model) = load_file(path, budget_);

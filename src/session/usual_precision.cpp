@@ -94,6 +94,10 @@ std::optional<PrecisionConfig> format_of_file(const Graph& graph) {
                                                                           : Precision::fp32);
 }
 
+std::optional<Precision> stored_weights(const Graph& graph) {
+    return stated(graph, "format");
+}
+
 std::optional<PrecisionConfig> quantised_products(const Graph& graph) {
     const std::optional<Precision> products = stated(graph, "products");
     if (!products)

@@ -16,6 +16,9 @@ namespace archsim {
 /// weights.
 std::optional<PrecisionConfig> format_of_file(const Graph& graph);
 
+/// That of weights which the checkpoint stores narrower than its types (archsim.Stored).
+std::optional<Precision> stored_weights(const Graph& graph);
+
 /// The formats of a checkpoint that quantises the activations of its products too (quantization_config): FP8
 /// weights meet FP8 activations, and what lies between products, the cache among it unless the checkpoint
 /// says otherwise, stays in bf16. Nothing where weights alone are narrow.

@@ -186,8 +186,9 @@ Json answer_serve(const Session& session, const Question& question) {
                                      question.level);
     });
     return {{"sections", sections(describe_serving(results, question.level), "serve")},
-            {"json", serving_json(results, {question.model, question.hardware, question.conditions, request,
-                                            loaded ? ServiceLevel{} : question.level})}};
+            {"json", serving_json(results, served_question(question.workload.model, question.hardware,
+                                                           question.conditions, request,
+                                                           loaded ? ServiceLevel{} : question.level))}};
 }
 
 Json answer_size(const Session& session, const Question& question) {

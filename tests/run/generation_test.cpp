@@ -1,5 +1,6 @@
 // Language models: attention and caches against closed formulas, phases against each other.
 
+#include "archsim/run/serve.hpp"
 #include "laws/laws.hpp"
 #include "result/format_parts.hpp"
 #include "session/generation/phases.hpp"
@@ -382,6 +383,36 @@ TEST_CASE("ways to share a model in one answer", "[generation]") {
     CHECK(stages.generation->energy_per_token_j > one.generation->energy_per_token_j);
     CHECK(shared({.data = 2}, 3).estimate.status == Status::unsupported);
     CHECK(shared({.experts = 2}, 2).estimate.reason.find("no experts") != std::string::npos);
+}
+
+TEST_CASE("a count of devices divides a model as its stack does: llama.cpp by layers",
+          "[generation][serving]") {
+    const Session& session = laws::session();
+    const auto of_two = [&](const char* stack, std::optional<Parallelism> way) {
+        Conditions conditions;
+        conditions.stack = stack;
+        conditions.precision = PrecisionConfig::uniform(Precision::int4);
+        conditions.devices = way ? 1 : 2;
+        const Workload workload{.model = session.load("llama-3-8b"), .prompt = Prompt{.parallel = way}};
+        return session.estimate(workload, "RTX-3090", conditions);
+    };
+    const Parallelism layers{.pipeline = 2}, matrices{.tensor = 2};
+    for (const auto& [stack, way] : {std::pair{"llama.cpp", layers}, std::pair{"vllm", matrices}}) {
+        INFO(stack);
+        const Result counted = of_two(stack, std::nullopt), asked = of_two(stack, way);
+        REQUIRE(counted.ok());
+        CHECK(counted.estimate.latency_s == Approx(asked.estimate.latency_s));
+        CHECK(counted.estimate.energy.total() == Approx(asked.estimate.energy.total()));
+        CHECK(counted.generation->devices == 2);
+        Conditions conditions;
+        conditions.stack = stack;
+        conditions.devices = 2;
+        ServingRequest load;
+        load.plan.concurrency = 1;
+        load.load.count = 10;
+        CHECK(run_serving(session, session.load("llama-3-8b"), "RTX-3090", conditions, load).parallelism ==
+              way);
+    }
 }
 
 TEST_CASE("experts in host memory wait for those that a token takes", "[generation]") {

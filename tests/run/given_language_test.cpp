@@ -1,5 +1,6 @@
 // Measurements of language models that somebody made: estimates of the same device and stack follow them.
 
+#include "answers/local/local_models.hpp"
 #include "archsim/core/finding.hpp"
 #include "archsim/run/serve.hpp"
 #include "estimate/intervals.hpp"
@@ -77,6 +78,31 @@ TEST_CASE("words say what was timed of a language model", "[serving]") {
     for (const char* wrong : {"qwen3-8b ttft = 120/s", "qwen3-8b in2000 = 3ms", "qwen3-8b c0 ttft = 3ms",
                               "qwen3-8b inside ttft = 3ms", "qwen3-8b tp=x decode = 3ms"})
         CHECK_THROWS_AS(in_words(session, wrong), UsageError);
+}
+
+TEST_CASE("words about a GGUF file mean the row that llama-bench writes of it", "[local]") {
+    Session session = opened();
+    LocalRequest request;
+    request.device = "RTX-3060";
+    request.context = 640;
+    request.models = {"llama3.1:8b"};
+    const auto rate = [&] { return local_models(session, request).models.front().output; };
+    const LocalRate before = rate();
+    const auto following = [&](const MeasuredRow& row) {
+        CHECK(row.runtime == "llama.cpp");
+        CHECK(row.generated_tokens == "128");
+        CHECK(row.prompt_tokens == "1"); // tg128 begins with an empty cache
+        session.given({row});
+        return rate();
+    };
+    const auto words = [&](const char* text, const char* stack) {
+        return following(parse_given(text, session, "RTX-3060", "--measured", stack));
+    };
+    const LocalRate told = words("llama3.1:8b q4_K_M decode = 65/s", "");
+    CHECK(told.per_s > before.per_s);
+    CHECK(told.high / told.low < before.high / before.low);
+    CHECK(words("llama3.1:8b decode = 65/s", "").per_s == Approx(told.per_s));
+    CHECK(words("llama-3.1-8b int4 decode = 65/s", "llama.cpp").per_s == Approx(told.per_s));
 }
 
 TEST_CASE("columns decide how a client's row is followed, its note does not", "[serving]") {

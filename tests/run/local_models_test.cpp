@@ -104,6 +104,32 @@ TEST_CASE("a model whose context is shorter says so", "[local]") {
     CHECK_THAT(gpt2.reason, Catch::Contains("1024"));
 }
 
+TEST_CASE("what does not fit says the longest context that does, and the cache with which the whole does",
+          "[local]") {
+    LocalRequest request;
+    take_machine(shipped_session(), "RTX 3060 12GB, 32GB", request);
+    request.models = {"qwen2.5-coder:14b"};
+    const auto row = [&](std::int64_t context) {
+        request.context = context;
+        return local_models(shipped_session(), request);
+    };
+    const LocalAnswer whole = row(32768);
+    CHECK(whole.unused_bytes == 32 * 0x1p30); // no host was named
+    const std::string why = whole.models.front().reason;
+    CAPTURE(why);
+    REQUIRE_FALSE(whole.models.front().runs);
+    const auto at = why.find("a context of ");
+    REQUIRE(at != std::string::npos);
+    const std::int64_t longest = std::stoll(why.substr(at + 13));
+    CHECK(row(longest).models.front().runs);
+    CHECK_FALSE(row(longest + 1024).models.front().runs);
+    REQUIRE_THAT(why, Catch::Contains("the whole with --kv-cache q"));
+    request.kv_cache = why.find("q8_0") != std::string::npos ? Precision::int8 : Precision::int4;
+    const LocalModel narrow = row(32768).models.front();
+    CHECK(narrow.runs);
+    CHECK_THAT(narrow.command, Catch::Contains(" -ctk q"));
+}
+
 TEST_CASE("vision models run on a small board", "[local]") {
     LocalRequest request;
     request.device = "Jetson-Orin-Nano";
@@ -168,13 +194,13 @@ TEST_CASE("names of machines may end in the memory of their computer", "[local]"
 }
 
 TEST_CASE("commands of llama.cpp name the file's type and the layers on the GPU", "[local]") {
-    CHECK(llama_command("qwen3-8b", "int4", 8192, 36, 36) ==
+    CHECK(llama_command(llama_file("qwen3-8b", "int4"), 8192, 36, 36) ==
           "llama-server -m qwen3-8b-Q4_K_M.gguf -c 8192 -ngl 999");
-    CHECK(llama_command("qwen3-8b", "int8", 4096, 20, 36) ==
-          "llama-server -m qwen3-8b-Q8_0.gguf -c 4096 -ngl 20");
-    CHECK(llama_command("qwen3-8b", "bf16", 4096, -1, 36) ==
+    CHECK(llama_command(llama_file("qwen3-8b", "int8"), 4096, 20, 36, 0, Precision::int8) ==
+          "llama-server -m qwen3-8b-Q8_0.gguf -c 4096 -ngl 20 -ctk q8_0 -ctv q8_0");
+    CHECK(llama_command(llama_file("qwen3-8b", "bf16"), 4096, -1, 36) ==
           "llama-server -m qwen3-8b-BF16.gguf -c 4096 -ngl 0");
-    CHECK(llama_command("qwen3-8b", "fp8", 4096, 36, 36).empty()); // it has no such files
+    CHECK(llama_command(llama_file("qwen3-8b", "fp8"), 4096, 36, 36).empty()); // it has no such files
 }
 
 TEST_CASE("the newest stand first, of one year the largest, and every language model has a year", "[local]") {

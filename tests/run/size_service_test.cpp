@@ -265,15 +265,17 @@ TEST_CASE("engines share a model as they can: powers of two that divide its head
           "[sizing]") {
     const auto device = shipped_session().hardware().device("H100").device;
     std::vector<std::int64_t> tensor;
-    for (const Parallelism& way : engine_ways(*device, 40, false)) // 40 heads
+    for (const Parallelism& way : engine_ways(*device, {}, 40, false)) // 40 heads
         if (way.pipeline == 1)
             tensor.push_back(way.tensor);
     CHECK(tensor == std::vector<std::int64_t>{1, 2, 4, 8});
-    for (const Parallelism& way : engine_ways(*device, 12, false)) // 12 heads: 8 does not divide them
+    for (const Parallelism& way : engine_ways(*device, {}, 12, false)) // 12 heads: 8 does not divide them
         CHECK(way.tensor <= 4);
     const auto alone = shipped_session().hardware().device("GB10").device;
     if (!alone->link_bandwidth.known())
-        CHECK(engine_ways(*alone, 32, true).size() == 1);
+        CHECK(engine_ways(*alone, {}, 32, true).size() == 1);
+    for (const Parallelism& way : engine_ways(*device, {.by_layers = true}, 40, true)) // stages alone
+        CHECK(way.engine_devices() == way.pipeline);
 }
 
 TEST_CASE("32 users, 8k context, a first token within a second: H100, GB10 or a MacBook, in five lines",

@@ -9,11 +9,13 @@
 #include "core/text.hpp"
 #include "estimate/memory_pools.hpp"
 #include "map/sharding.hpp"
+#include "map/stored_tensors.hpp"
 #include "result/format_parts.hpp"
 #include "result/memory_fit.hpp"
 #include "session/generation/language_model.hpp"
 #include "session/generation/step.hpp"
 #include "session/graph_run.hpp"
+#include "session/named_format.hpp"
 #include "session/prepared.hpp"
 #include "session/server/server.hpp"
 #include "session/usual_precision.hpp"
@@ -113,6 +115,7 @@ class LocalRunner {
         std::vector<LocalModel> out;
         std::optional<Model> model;
         const std::vector<std::string> one = {"usual"};
+        const std::string type = request_.models.empty() ? std::string() : gguf_type_in(entry.source);
         // A GGUF file has one; asked for in 16 bits it is taken as it is stored. A name may say one.
         const bool has_one = entry.products || entry.file.extension() == ".gguf";
         const std::vector<std::string> own = {
@@ -120,6 +123,8 @@ class LocalRunner {
         for (const std::string& format : request_.kind != LocalKind::language ? one
                                          : has_one                            ? own
                                                                               : request_.formats) {
+            if (model && stored_as(*model, format)) // as in the row before
+                continue;
             LocalModel& row = out.emplace_back();
             row.name = entry.name;
             row.format = format;
@@ -135,17 +140,38 @@ class LocalRunner {
                 row.runs = false;
                 row.reason = problem.what();
             }
+            if (!type.empty())
+                row.format = type;
+            if (row.runs && answer_.runtime == kLlamaCpp)
+                row.command = llama_command(
+                    has_one && entry.file.extension() == ".gguf" ? entry.file.string()
+                                                                 : llama_file(row.name, row.format),
+                    request_.context, answer_.host == answer_.device ? -1 : row.device_layers, row.layers,
+                    row.expert_layers, request_.kv_cache);
             row.too_slow = row.runs && row.output.per_s < request_.least_tokens_per_s;
         }
         return out;
     }
 
   private:
-    static Conditions conditions(const Model& model, const std::string& stack, const std::string& format) {
+    /// What a request for a format gets of a checkpoint that is narrow already, but for integers, which are
+    /// asked for by their names; nothing where its weights are quantised anew.
+    std::optional<Precision> stored_as(const Model& model, const std::string& format) const {
+        if (request_.kind != LocalKind::language)
+            return std::nullopt;
+        const auto stored = model.prepared->language(model, {})->stored_weights();
+        const Precision asked = precision_named(format).weights;
+        const bool wide = bits_of(asked) == bits_of(Precision::bf16);
+        return stored && (wide || !(is_integer(*stored) || quantised_anew(*stored, asked))) ? stored
+                                                                                            : std::nullopt;
+    }
+
+    Conditions conditions(const Model& model, const std::string& stack, const std::string& format) const {
         Conditions c;
         c.stack = stack;
         c.keep_subgraphs = true; // lanes, for intervals
         c.precision = precision_named(format);
+        c.kv_cache = request_.kv_cache;
         if (const auto& own = model.info.products; own && own->weight_bits_overhead != 0)
             c.precision = *own; // a type of files says its bits
         return c;
@@ -185,7 +211,8 @@ class LocalRunner {
     std::optional<Passes> passes(const Model& model, const std::string& device, const std::string& stack,
                                  const std::string& format, LocalModel& row) const {
         const auto language = model.prepared->language(model, {});
-        Result made = asked(nullptr, device, settled(conditions(model, stack, format), {.prompt = Prompt{}}));
+        Result made = asked(nullptr, device,
+                            settled(conditions(model, stack, format), {.model = model, .prompt = Prompt{}}));
         auto runner = make_runner(session_, *language, made);
         if (!runner) {
             row.reason = made.estimate.reason;
@@ -200,19 +227,7 @@ class LocalRunner {
                 return std::nullopt;
             }
         }
-        const std::int64_t chunk = std::min(kChunk, context - kAnswer);
-        const Estimate piece = runner->price(*runner->work(1, chunk, context - chunk)),
-                       last = runner->decode(1, context - 1, context);
-        out.fits = piece.status == Status::ok && last.status == Status::ok;
-        runner->ignore_capacity();
-        out.memory = piece.memory.peak_bytes > last.memory.peak_bytes ? piece.memory : last.memory;
-        if (const auto& lm = language->bound(1, 1, context - 1)->model().info.language_model;
-            lm && server_memory(runner->machine(), 0, data_table("servers.json")).every_logit) {
-            MemoryEstimate& m = out.memory;
-            const double held = m.weight_bytes + m.kv_cache_bytes;
-            m.peak_bytes = held + std::max(m.peak_bytes - held, llama_output_bytes(*lm, chunk));
-            out.fits = out.fits && memory_pools(m, runner->machine()).fits();
-        }
+        out.fits = held(*runner, context, out.memory);
         out.token = runner->decode(1, context - 1, context, true);
         out.first = runner->prefill(1, context - kAnswer, context, true);
         for (Estimate* e : {&out.token, &out.first})
@@ -223,6 +238,52 @@ class LocalRunner {
         if (has_experts(runner->model().bound(1, 1, context - 1)->graph()))
             add_experts(*runner, out);
         return out;
+    }
+
+    /// Whether memory holds the passes up to the end of the context; `need` is that of the larger. From here
+    /// on the runner does not look at it.
+    bool held(StepRunner& runner, std::int64_t context, MemoryEstimate& need) const {
+        const std::int64_t chunk = std::min(kChunk, context - kAnswer);
+        const Estimate piece = runner.price(*runner.work(1, chunk, context - chunk)),
+                       last = runner.decode(1, context - 1, context);
+        const bool fits = piece.status == Status::ok && last.status == Status::ok;
+        runner.ignore_capacity();
+        need = piece.memory.peak_bytes > last.memory.peak_bytes ? piece.memory : last.memory;
+        const auto& lm = runner.model().bound(1, 1, context - 1)->model().info.language_model;
+        if (!lm || !server_memory(runner.machine(), 0, data_table("servers.json")).every_logit)
+            return fits;
+        const double kept = need.weight_bytes + need.kv_cache_bytes;
+        need.peak_bytes = kept + std::max(need.peak_bytes - kept, llama_output_bytes(*lm, chunk));
+        return fits && memory_pools(need, runner.machine()).fits();
+    }
+
+    /// The same for a model that was named, with its cache in a format.
+    bool fits(const Model& model, const std::string& format, std::int64_t context,
+              std::optional<Precision> cache) const {
+        Conditions c = conditions(model, stack_, format);
+        c.kv_cache = cache;
+        const auto language = model.prepared->language(model, {});
+        Result made = asked(nullptr, answer_.device, settled(c, {.model = model, .prompt = Prompt{}}));
+        auto runner = make_runner(session_, *language, made);
+        MemoryEstimate need;
+        return runner && held(*runner, context, need) && need.peak_bytes <= answer_.stated_bytes;
+    }
+
+    /// What does fit where the whole does not: a shorter context, and all of it with a narrower cache.
+    std::string what_fits(const Model& model, const std::string& format) const {
+        constexpr std::int64_t kStep = 1024;
+        std::int64_t held = 0, over = (request_.context + kStep - 1) / kStep;
+        while (over - held > 1) {
+            const std::int64_t half = held + (over - held) / 2;
+            (fits(model, format, half * kStep, request_.kv_cache) ? held : over) = half;
+        }
+        std::string text = held > 0 ? fmt::format("; a context of {} fits", held * kStep) : std::string();
+        for (const auto& [cache, name] :
+             {std::pair(Precision::int8, "q8_0"), std::pair(Precision::int4, "q4_0")})
+            if (!request_.kv_cache && fits(model, format, request_.context, cache))
+                return text + fmt::format("{} --kv-cache {}",
+                                          held > 0 ? ", the whole with" : "; it fits with", name);
+        return text;
     }
 
     void add_experts(const StepRunner& runner, Passes& out) const {
@@ -247,8 +308,7 @@ class LocalRunner {
         if (!whole)
             return;
         // What a checkpoint holds in fewer bits is no 16-bit file.
-        if (const auto stored = model.prepared->language(model, {})->stored_weights();
-            stored && bits_of(precision_named(format).weights) == 16)
+        if (const auto stored = stored_as(model, format))
             row.format = name_of(*stored);
         const auto prompt = static_cast<double>(request_.context - kAnswer);
         row.memory_bytes = whole->memory.peak_bytes;
@@ -265,10 +325,6 @@ class LocalRunner {
         } else {
             split(model, *whole, prompt, format, row);
         }
-        if (row.runs && answer_.runtime == kLlamaCpp)
-            row.command = llama_command(row.name, row.format, request_.context,
-                                        answer_.host == answer_.device ? -1 : row.device_layers, row.layers,
-                                        row.expert_layers);
     }
 
     /// Whole layers on the device, the others on the host, or experts of some where that is faster.
@@ -277,6 +333,8 @@ class LocalRunner {
         const MemoryEstimate& m = whole.memory;
         row.reason = fmt::format("needs {}, {} of memory", gigabytes_text(row.memory_bytes),
                                  gigabytes_text(row.capacity_bytes));
+        if (!request_.models.empty())
+            row.reason += what_fits(model, format);
         if (request_.host.empty() || answer_.host == answer_.device)
             return;
         const double layers_bytes = m.weight_bytes + m.kv_cache_bytes;
@@ -380,6 +438,10 @@ void take_machine(const Session& session, const std::string& machine, LocalReque
         request.device += "@" + choice.power_mode;
 }
 
+std::string local_stack(const Session& session, const LocalRequest& request) {
+    return stack_for(session, request.device);
+}
+
 LocalAnswer local_models(const Session& session, const LocalRequest& request,
                          const std::function<void(std::size_t, std::size_t)>& progress) {
     if (request.context < kShortestContext)
@@ -396,6 +458,9 @@ LocalAnswer local_models(const Session& session, const LocalRequest& request,
     if (choice.device->host_link_type.empty() && request.host_memory_bytes > 0) // a processor: its computer's
         answer.stated_bytes = request.host_memory_bytes;
     const bool language = request.kind == LocalKind::language;
+    if (const std::string& link = choice.device->host_link_type;
+        language && request.host.empty() && !link.empty() && link != "shared memory")
+        answer.unused_bytes = request.host_memory_bytes;
     const std::string stack = language ? stack_for(session, request.device) : std::string();
     answer.runtime =
         session.hardware().runtime_for(*session.hardware().device(request.device).device, stack)->id;

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,7 +30,8 @@ struct LocalRequest {
         {}; ///< processor that takes layers which the device's memory does not hold; empty: none
     double host_memory_bytes = 0; ///< 0: what the database says of `host`
     LocalKind kind = LocalKind::language;
-    std::int64_t context = 8192; ///< positions: a prompt, and 128 tokens of an answer at its end
+    std::int64_t context = 8192;            ///< positions: a prompt, and 128 tokens of an answer at its end
+    std::optional<Precision> kv_cache = {}; ///< empty: as the stack stores it
     std::vector<std::string> formats = {"bf16", "int8", "int4"};
     std::vector<std::string> models = {}; ///< by name, or files; empty: the catalogue's
     double least_tokens_per_s = 0; ///< slower ones are left out; of vision and speech models inferences
@@ -42,9 +44,9 @@ struct LocalRate {
 
 /// One model in one format.
 struct LocalModel {
-    std::string name, format;
-    double parameters = 0; ///< 0: not published
-    int year = 0;          ///< in which its family came out; 0: not known
+    std::string name, format; ///< format: of a file that was named its type, "Q6_K"
+    double parameters = 0;    ///< 0: not published
+    int year = 0;             ///< in which its family came out; 0: not known
     bool runs = false;
     std::string reason;    ///< one sentence where it does not run
     bool too_slow = false; ///< it runs, below the least rate
@@ -66,12 +68,17 @@ struct LocalAnswer {
     std::size_t considered = 0;     ///< models that were asked for, or of the catalogue
     double stated_bytes = INFINITY; ///< memory that was stated of a processor's computer
     double computer_bytes = 0;      ///< memory that the device shares where none was stated; else 0
+    double unused_bytes = 0;        ///< memory that was stated of the computer around a card, without a host
 };
 
 /// Bytes of "RTX 4070 laptop, 32GB": memory of the computer, after the last comma; 0 where none is named.
 double stated_memory(std::string_view machine);
 /// The device and the memory of a request from such a text. Throws InputError where no device is so named.
 void take_machine(const Session& session, const std::string& machine, LocalRequest& request);
+
+/// The stack that the language models of a request run under: llama.cpp where the device has it, else what it
+/// serves them with.
+std::string local_stack(const Session& session, const LocalRequest& request);
 
 /// Never throws for a model: what fails is its reason. Throws InputError for a device or stack that does not
 /// exist, UsageError for a context below 256.
@@ -114,12 +121,14 @@ Report describe(const LocalAnswer& answer, const LocalView& view, Format format)
 /// Everything, keys with units.
 std::string to_json(const LocalAnswer& answer, const LocalView& view);
 
+/// "qwen3-8b-Q4_K_M.gguf" of a model in int4; empty where llama.cpp has no files in the format.
+std::string llama_file(std::string_view model, std::string_view format);
 /// "llama-server -m qwen3-8b-Q4_K_M.gguf -c 8192 -ngl 99". `device_layers` of `layers` are on the GPU; below
 /// 0: no GPU. Of `expert_layers` the experts alone stay with the processor. Options: llama.cpp,
-/// tools/server/README.md (-m, -c, -ngl, --n-cpu-moe); files are named after the types of llama.cpp,
-/// tools/quantize/README.md.
-std::string llama_command(std::string_view model, std::string_view format, std::int64_t context,
-                          std::int64_t device_layers, std::int64_t layers, std::int64_t expert_layers = 0);
+/// tools/server/README.md (-m, -c, -ngl, --n-cpu-moe, -ctk, -ctv). Empty without a file.
+std::string llama_command(std::string_view file, std::int64_t context, std::int64_t device_layers,
+                          std::int64_t layers, std::int64_t expert_layers = 0,
+                          std::optional<Precision> kv_cache = {});
 
 /// Bytes that the graph of a piece of `tokens` prompt tokens needs for its outputs: llama.cpp reserves it
 /// with logits of every token (llama-context.cpp, graph_reserve), in f32, beside the normalised hidden states

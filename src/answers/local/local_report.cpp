@@ -7,7 +7,7 @@
 #include "report/blocks/result_text.hpp"
 #include "report/render/answer_document.hpp"
 #include "result/ranking.hpp"
-#include <fmt/format.h>
+#include "session/named_format.hpp"
 
 #include <algorithm>
 #include <array>
@@ -105,7 +105,7 @@ std::string rate_text(const LocalAnswer& answer, const LocalModel& m) {
     return fmt::format(
         "{} in {}, {} {} ({}){}.", m.name, m.format, format_number(m.output.per_s), rate_unit(answer),
         m.doubt.empty() ? fmt::format("{} to {}", format_number(m.output.low), format_number(m.output.high))
-                        : std::string(name_of(m.doubt.standing)),
+                        : m.doubt.brief(),
         m.device_layers < m.layers || m.expert_layers > 0 ? ", with the host" : "");
 }
 
@@ -164,29 +164,37 @@ Bullets misses(const LocalAnswer& answer) {
     std::map<std::string, std::string> others;
     for (std::size_t first = 0, last = 0; first < answer.models.size(); first = last) {
         const LocalModel& model = answer.models[first];
+        const bool named = !answer.request.models.empty();
+        const LocalModel* narrowest = nullptr;
         bool lists = false, runs = false, full = false;
         for (; last < answer.models.size() && answer.models[last].name == model.name; ++last) {
             const LocalModel& m = answer.models[last];
             lists = lists || shown(m);
             runs = runs || m.runs;
             full = full || (!m.runs && m.memory_bytes > 0);
+            narrowest = &m;
         }
         if (lists)
             continue;
         slow += runs;
-        memory += !runs && full;
-        if (!runs && !full) {
-            std::string& names = others[model.reason];
+        memory += !named && !runs && full;
+        if (!runs && (named || !full)) {
+            std::string& names = others[(full ? *narrowest : model).reason];
             names += (names.empty() ? "" : ", ") + model.name;
         }
     }
     Bullets out;
     if (memory > 0)
-        out.items.push_back(fmt::format(
-            "{} {} not fit in any of these formats{}", plural(memory, "model"), memory == 1 ? "does" : "do",
-            answer.request.kind == LocalKind::language && answer.request.host.empty()
-                ? "; --host PROCESSOR keeps some of the layers in its memory"
-                : ""));
+        out.items.push_back(fmt::format("{} {} not fit in any of these formats{}", plural(memory, "model"),
+                                        memory == 1 ? "does" : "do",
+                                        answer.request.kind == LocalKind::language &&
+                                                answer.request.host.empty() && answer.unused_bytes <= 0
+                                            ? "; --host PROCESSOR keeps some of the layers in its memory"
+                                            : ""));
+    if (answer.unused_bytes > 0)
+        out.items.push_back(fmt::format("the {:.0f} GB of the computer are not used: --host PROCESSOR keeps "
+                                        "in them what does not fit",
+                                        answer.unused_bytes / 0x1p30));
     if (slow > 0)
         out.items.push_back(
             fmt::format("{} {} slower than the limit", plural(slow, "model"), slow == 1 ? "is" : "are"));
@@ -217,7 +225,7 @@ Members<LocalModel> local_model_members() {
                                    }}};
     return {
         {"model", "", &M::name},
-        {"precision", "of the weights", &M::format},
+        {"precision", "of the weights; of a file that was named its type", &M::format},
         {"parameters", "null: not published", [](const M& m) { return positive(m.parameters); }},
         {"year", "in which its family came out; null: not known",
          [](const M& m) { return m.year > 0 ? std::optional(m.year) : std::nullopt; }},
@@ -244,7 +252,7 @@ Members<LocalModel> local_model_members() {
 AnswerDocument<LocalAnswer> local_document() {
     using A = LocalAnswer;
     using R = LocalRequest;
-    static constexpr std::string_view kAsked[] = {"context"};
+    static constexpr std::string_view kAsked[] = {"context", "kv_cache"};
     const Members<R> request = Members<R>{
         {"device", "", &R::device},
         {"host", "", [](const R& r) { return nonempty(r.host); }},
@@ -255,7 +263,9 @@ AnswerDocument<LocalAnswer> local_document() {
         {"least_tokens_per_s", "null: any", [](const R& r) {
              return positive(r.least_tokens_per_s);
          }}}.with(question_members(kAsked).of<R>([](const R& r) {
-        return Question{Workload{.model = {}, .prompt = Prompt{.context = r.context}}, {}};
+        Question question{Workload{.model = {}, .prompt = Prompt{.context = r.context}}, {}};
+        question.conditions.kv_cache = r.kv_cache;
+        return question;
     }));
     return {"local_models",
             "which models run on one machine, and how fast",
@@ -269,16 +279,16 @@ AnswerDocument<LocalAnswer> local_document() {
              {"models", "largest first, formats widest first", &A::models, local_model_members()}}};
 }
 
-// The type of file whose bits per weight a format of the stack stands for
-// (hardware_db/runtimes/llama.cpp.json: int4_weight_bits is that of Q4_K_M, int8_weight_bits that of Q8_0).
-constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kFileTypes = {{{"int4", "Q4_K_M"},
-                                                                                      {"fp4", "MXFP4"},
-                                                                                      {"int8", "Q8_0"},
-                                                                                      {"bf16", "BF16"},
-                                                                                      {"fp16", "F16"},
-                                                                                      {"fp32", "F32"}}};
 // More than any model has: all layers, and the output projection.
 constexpr int kAllLayers = 999;
+
+/// llama.cpp's name of a format of the cache (--cache-type-k).
+std::string_view cache_type(Precision format) {
+    return format == Precision::int8   ? "q8_0"
+           : format == Precision::int4 ? "q4_0"
+           : format == Precision::fp16 ? "f16"
+                                       : name_of(format);
+}
 
 } // namespace
 
@@ -291,10 +301,13 @@ Report describe(const LocalAnswer& answer, const LocalView& view, Format format)
     Table table =
         table_of(fmt::format("Models under {}", answer.runtime), local_columns(answer, false), rows);
     if (answer.request.kind == LocalKind::language) {
-        table.notes.emplace_back(
-            fmt::format("Reads: a prompt of {} tokens; Writes: one token after another at the "
-                        "end of the context; each in the widest of {} formats that runs.",
-                        answer.request.context - 128, answer.request.formats.size()));
+        table.notes.emplace_back(fmt::format(
+            "Prompt: of {} tokens; Output: one token after another at the end of the "
+            "context{}.",
+            answer.request.context - 128,
+            answer.models.size() > answer.considered && !view.every_format
+                ? fmt::format("; each in the widest of {} formats that runs", answer.request.formats.size())
+                : std::string()));
         if (!answer.request.host.empty())
             table.notes.emplace_back(
                 "Layers that are not on the device, or their experts, run on the host, one after the other.");
@@ -316,17 +329,25 @@ std::string to_json(const LocalAnswer& answer, const LocalView&) {
     return local_document().text(answer);
 }
 
-std::string llama_command(std::string_view model, std::string_view format, std::int64_t context,
-                          std::int64_t device_layers, std::int64_t layers, std::int64_t expert_layers) {
-    const auto* const type =
-        std::ranges::find_if(kFileTypes, [&](const auto& t) { return t.first == format; });
-    if (type == kFileTypes.end())
+std::string llama_file(std::string_view model, std::string_view format) {
+    const std::string_view type = gguf_type_of(format);
+    return type.empty() ? std::string() : fmt::format("{}-{}.gguf", model, type);
+}
+
+std::string llama_command(std::string_view file, std::int64_t context, std::int64_t device_layers,
+                          std::int64_t layers, std::int64_t expert_layers,
+                          std::optional<Precision> kv_cache) {
+    if (file.empty())
         return "";
     const std::int64_t on_device = device_layers < 0         ? 0
                                    : device_layers >= layers ? kAllLayers
                                                              : device_layers;
-    return fmt::format("llama-server -m {}-{}.gguf -c {} -ngl {}{}", model, type->second, context, on_device,
-                       expert_layers > 0 ? fmt::format(" --n-cpu-moe {}", expert_layers) : "");
+    std::string command = fmt::format("llama-server -m {} -c {} -ngl {}", file, context, on_device);
+    if (expert_layers > 0)
+        command += fmt::format(" --n-cpu-moe {}", expert_layers);
+    if (kv_cache)
+        command += fmt::format(" -ctk {0} -ctv {0}", cache_type(*kv_cache));
+    return command;
 }
 
 double llama_output_bytes(const LanguageModel& model, std::int64_t tokens) {

@@ -125,8 +125,7 @@ Members<ServedQuestion> served_request_members() {
     using Q = ServedQuestion;
     return Members<Q>{{"model", "", &Q::model}, {"hardware", "", &Q::hardware}}
         .with(question_members().of<Q>([](const Q& q) {
-            return Question{Workload{.model = {}, .sizes = q.request.sizes},
-                            settled(q.conditions, {.model = {}, .prompt = Prompt{}})};
+            return Question{Workload{.model = {}, .sizes = q.request.sizes}, q.conditions};
         }))
         .with({{"server", "fields of the load and of the engine by their keys; null: as usual", &Q::request,
                 server_members()},
@@ -172,6 +171,12 @@ Members<Parallelism> parallelism_members() {
 
 nlohmann::ordered_json serve_model_schema() {
     return serving_document().schema();
+}
+
+ServedQuestion served_question(const Model& model, std::vector<std::string> hardware,
+                               const Conditions& conditions, ServingRequest request, ServiceLevel level) {
+    return {model.name(), std::move(hardware), settled(conditions, {.model = model, .prompt = Prompt{}}),
+            std::move(request), level};
 }
 
 std::string serving_json(std::span<const ServingResult> results, const ServedQuestion& asked) {

@@ -29,10 +29,12 @@ Report tabulate_serving(std::span<const ServingResult> results);
 struct ServedQuestion {
     std::string model;
     std::vector<std::string> hardware;
-    Conditions conditions;
+    Conditions conditions; ///< with the formats that are meant
     ServingRequest request;
     ServiceLevel level = {}; ///< limits whose highest rate was searched
 };
+ServedQuestion served_question(const Model& model, std::vector<std::string> hardware,
+                               const Conditions& conditions, ServingRequest request, ServiceLevel level = {});
 /// Everything, keys with units.
 std::string serving_json(std::span<const ServingResult> results, const ServedQuestion& asked);
 

@@ -20,13 +20,18 @@ bool divides(std::int64_t tensor, double heads) {
 
 } // namespace
 
-std::vector<Parallelism> engine_ways(const Device& device, double heads, bool experts) {
+std::vector<Parallelism> engine_ways(const Device& device, const ServerMemory& stack, double heads,
+                                     bool experts) {
     std::vector<Parallelism> ways = {{}};
     if (!(device.link_bandwidth.known() && device.link_bandwidth.value > 0))
         return ways;
     const std::int64_t node = device.node_devices > 0
                                   ? std::min(kUsualNode, static_cast<std::int64_t>(device.node_devices))
                                   : kUsualNode;
+    for (std::int64_t stages = 2; stack.by_layers && stages <= node; stages *= 2)
+        ways.push_back(shared_by(stack, stages));
+    if (stack.by_layers)
+        return ways;
     std::int64_t widest = 1;
     for (std::int64_t tensor = 2; tensor <= node; tensor *= 2) {
         if (divides(tensor, heads)) {

@@ -10,6 +10,7 @@
 #include "archsim/serving/simulation.hpp"
 #include "hardware/uncertainty.hpp"
 #include "session/server/server.hpp"
+#include "session/server/servers.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -153,7 +154,12 @@ std::optional<double> hourly_price(const Device& device, double devices, const C
 /// Ways of one engine, fewest devices first: tensor parallel in powers of two up to a node, that divide the
 /// model's attention heads as engines require (vLLM: "total number of attention heads must be divisible by
 /// tensor parallel size"); for experts also whole ones on each device with attention data-parallel; stages
-/// over up to eight nodes. One device alone where the database knows no link.
-std::vector<Parallelism> engine_ways(const Device& device, double heads, bool experts);
+/// over up to eight nodes; under a stack that divides by layers stages alone. One device alone where the
+/// database knows no link.
+std::vector<Parallelism> engine_ways(const Device& device, const ServerMemory& stack, double heads,
+                                     bool experts);
+/// The same for a device under the stack of its conditions, or the one that runs the model's file.
+std::vector<Parallelism> engine_ways(const SizingBasis& basis, const std::string& hardware,
+                                     const Conditions& conditions);
 
 } // namespace archsim

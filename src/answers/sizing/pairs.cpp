@@ -41,7 +41,7 @@ Pool pool_of(const SizingBasis& basis, const std::string& hardware, const Condit
     Pool pool;
     try {
         pool.device = basis.session.hardware().device(hardware).device;
-        for (const Parallelism& way : engine_ways(*pool.device, basis.heads, basis.experts)) {
+        for (const Parallelism& way : engine_ways(basis, hardware, conditions)) {
             pool.request = std::make_unique<SizingRequest>(basis.request);
             pool.request->serving.parallelism = way;
             pool.server = std::make_unique<Server>(basis.session, basis.model, hardware, conditions,

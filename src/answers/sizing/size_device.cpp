@@ -1,6 +1,7 @@
 #include "answers/sizing/layouts.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "core/data_dir.hpp"
 #include "session/generation/language_model.hpp"
 
 #include <fmt/format.h>
@@ -29,6 +30,15 @@ struct Found {
         return replicas ? engines * replicas->server().basis().parallelism.engine_devices() : 0;
     }
 };
+
+std::shared_ptr<const Runtime> stack_of(const SizingBasis& basis, const std::string& hardware,
+                                        const Conditions& conditions) {
+    const HardwareDatabase& database = basis.session.hardware();
+    const Device& device = *database.device(hardware).device;
+    return database.runtime_for(device, conditions.stack.empty()
+                                            ? language_runtime(database, device, basis.model.info.file)
+                                            : conditions.stack);
+}
 
 class DeviceSizer {
   public:
@@ -64,7 +74,7 @@ class DeviceSizer {
     /// Every way that the model fits, with a bound on how few devices it takes, least first.
     void prepare(double deviation, SizedDevice& out) {
         if (tried_.empty()) {
-            for (const Parallelism& way : engine_ways(*device_, basis_.heads, basis_.experts)) {
+            for (const Parallelism& way : engine_ways(basis_, hardware_, conditions_)) {
                 if (way.engine_devices() > basis_.request.most_devices ||
                     (way.pipeline > 1 && !tried_.empty()))
                     break;
@@ -278,6 +288,12 @@ bool better(InFormat& a, InFormat& b, const SizingBasis& basis) {
     return burden(a.out) < burden(b.out);
 }
 
+/// Whether the stack has files of weights in a format that nobody asked for.
+bool offers(const Runtime& stack, Precision weights) {
+    return stack.allows(weights) ||
+           std::find(stack.weight_only.begin(), stack.weight_only.end(), weights) != stack.weight_only.end();
+}
+
 InFormat in_format(const SizingBasis& basis, const std::string& hardware, const Conditions& conditions,
                    std::int64_t known) {
     InFormat made;
@@ -285,10 +301,7 @@ InFormat in_format(const SizingBasis& basis, const std::string& hardware, const 
     out.hardware = hardware;
     made.attempt([&] {
         const DeviceChoice choice = basis.session.hardware().device(hardware);
-        const auto runtime = basis.session.hardware().runtime_for(
-            *choice.device, conditions.stack.empty() ? language_runtime(basis.session.hardware(),
-                                                                        *choice.device, basis.model.info.file)
-                                                     : conditions.stack);
+        const auto runtime = stack_of(basis, hardware, conditions);
         out.runtime = runtime->name;
         if (!runtime->language_models) {
             out.reason = "none of its software stacks in the database serves language models";
@@ -304,10 +317,21 @@ InFormat in_format(const SizingBasis& basis, const std::string& hardware, const 
 
 } // namespace
 
+std::vector<Parallelism> engine_ways(const SizingBasis& basis, const std::string& hardware,
+                                     const Conditions& conditions) {
+    Conditions on_stack = conditions;
+    on_stack.stack = stack_of(basis, hardware, conditions)->id;
+    const auto machine = basis.session.machine(hardware, on_stack);
+    return engine_ways(*machine->device, server_memory(*machine, 0, data_table("servers.json")), basis.heads,
+                       basis.experts);
+}
+
 SizedDevice size_device(const SizingBasis& basis, const std::string& hardware,
                         std::span<const Conditions> formats, const Conditions** chosen) {
     InFormat best = in_format(basis, hardware, formats.front(), 0);
     for (const Conditions& format : formats.subspan(1)) {
+        if (!offers(*stack_of(basis, hardware, format), format.precision.weights))
+            continue;
         const std::int64_t least_so_far =
             best.out.holds && best.out.within_budget ? best.sizer->devices() : 0;
         if (least_so_far == 1)

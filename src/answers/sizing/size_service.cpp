@@ -173,8 +173,13 @@ SizingAnswer size_service(const Session& session, const Model& model, std::span<
     SizingAnswer answer;
     answer.model = model.name();
     answer.hardware.assign(hardware.begin(), hardware.end());
-    answer.formats.assign(formats.begin(), formats.end());
-    if (request.any_format && formats.size() == 1)
+    if (!model.prepared)
+        throw UsageError("a size needs a model that Session::load returned");
+    const auto language = model.prepared->language(model, request.serving.sizes);
+    for (const Conditions& format : formats)
+        answer.formats.push_back(settled(format, {.model = model, .prompt = Prompt{}}));
+    // Who names a checkpoint that is quantised asks about that one.
+    if (request.any_format && formats.size() == 1 && !model.info.products && !language->stored_weights())
         for (const char* narrower : {"fp8", "w4a16"})
             ask_precision(answer.formats.emplace_back(formats.front()), narrower);
     answer.request = settled_load(request);
@@ -197,9 +202,6 @@ SizingAnswer size_service(const Session& session, const Model& model, std::span<
     if (basis.cost.tenure == Tenure::cheaper) // nobody has a price
         basis.cost.tenure = Tenure::rent;
     answer.basis = basis.cost.tenure;
-    if (!model.prepared)
-        throw UsageError("a size needs a model that Session::load returned");
-    const auto language = model.prepared->language(model, request.serving.sizes);
     answer.quantised = language->stored_weights() || model.info.products;
     answer.stored_cache = language->stored_cache();
     const auto bound = language->bound(1, 1, 1);

@@ -142,8 +142,7 @@ Members<SizedPair> sized_pair_members() {
 }
 
 Question sizing_question(const SizingAnswer& answer, const Conditions& format) {
-    return {Workload{.model = {}, .sizes = answer.request.serving.sizes},
-            settled(format, Workload{.model = {}, .prompt = Prompt{}})};
+    return {Workload{.model = {}, .sizes = answer.request.serving.sizes}, format};
 }
 
 Members<SizingAnswer> sizing_request_members() {

@@ -28,6 +28,15 @@ std::string counted(std::string name, const Result& result) {
     return devices > 1 ? fmt::format("{} x{:.0f}", name, devices) : name;
 }
 
+/// How several devices share the model of a result.
+static std::string sharing_text(const Result& result) {
+    if (!result.generation)
+        return "which share every layer";
+    return result.generation->devices > result.devices()
+               ? "each with some of the layers (split by tensors: --parallel tp)"
+               : "which share every layer (split by tensors; by layers: --parallel pp)";
+}
+
 std::string status_words(const Estimate& estimate) {
     return estimate.status == Status::does_not_fit ? "out of memory" : std::string(status_text(estimate));
 }
@@ -323,12 +332,10 @@ Facts device_facts(const Result& result) {
         facts.add("Memory", fmt::format("{} {} ({}/s)", format_bytes(d.dram->capacity.value), d.dram->type,
                                         format_bytes(d.dram->bandwidth.value)));
     // The estimate is of all devices that share the network; what follows is of each.
-    const std::string each =
-        result.devices() > 1 ? fmt::format("{:.0f} x ", result.devices()) : std::string();
-    if (result.devices() > 1)
-        facts.add("Devices",
-                  fmt::format("{:.0f}, which share every layer{}", result.devices(),
-                              result.generation ? " (split by tensors; by layers: --parallel pp)" : ""));
+    const double devices = result.generation ? result.generation->devices : result.devices();
+    const std::string each = devices > 1 ? fmt::format("{:.0f} x ", devices) : std::string();
+    if (devices > 1)
+        facts.add("Devices", fmt::format("{:.0f}, {}", devices, sharing_text(result)));
     if (result.machine && result.machine->power_limit_w > 0)
         facts.add(result.power_mode.empty() ? "TDP" : "Power limit",
                   each + format_power(result.machine->power_limit_w));

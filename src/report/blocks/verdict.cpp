@@ -141,10 +141,11 @@ std::string question_text(const VerdictQuestion& q, const VerdictFacts& facts) {
     if (first == q.results.end())
         return "";
     const GenerationEstimate& g = *first->generation;
-    return fmt::format("{}{:.0f} tokens in, {:.0f} out{}. ",
+    return fmt::format("{}{:.0f} tokens in, {:.0f} out{}{}. ",
                        g.batch > 1 ? fmt::format("{:.0f} sequences of ", g.batch) : std::string(),
                        g.prompt_tokens, g.generate_tokens,
-                       facts.mixed ? std::string() : ", in " + multiplied_format(*first));
+                       facts.mixed ? std::string() : ", in " + multiplied_format(*first),
+                       g.devices > first->devices() ? ", the layers divided among the devices" : "");
 }
 
 /// "Fastest: H100, 465 us, 1.76x ahead of A100 (82 % likely)."; "Too close to call: A and B between 11.7 ms

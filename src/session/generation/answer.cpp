@@ -1,6 +1,7 @@
 // A prompt and its answer: the passes that are priced, and the whole that they add up to.
 
 #include "archsim/serving/simulation.hpp"
+#include "core/data_dir.hpp"
 #include "estimate/algebra.hpp"
 #include "estimate/intervals.hpp"
 #include "estimate/memory_pools.hpp"
@@ -9,6 +10,7 @@
 #include "session/generation/language_model.hpp"
 #include "session/generation/step.hpp"
 #include "session/graph_run.hpp"
+#include "session/server/servers.hpp"
 
 #include <fmt/format.h>
 
@@ -46,6 +48,7 @@ class AnswerBuilder {
     AnswerBuilder(StepRunner runner, std::int64_t batch, const Prompt& prompt, Result& result)
         : runner_(std::move(runner)), way_(prompt.parallel.value_or(Parallelism{})), whole_batch_(batch),
           batch_(part_of(batch, way_)), q_(prompt), result_(result),
+          stack_(server_memory(runner_.machine(), 0, data_table("servers.json"))),
           prompt_(prompt.tokens + runner_.model().inserted_tokens()) {}
 
     void run() {
@@ -61,7 +64,7 @@ class AnswerBuilder {
         } else {
             g_.devices_needed = smallest_count();
             g_.devices = conditions.devices > 0 ? conditions.devices : std::max(1.0, g_.devices_needed);
-            runner_.use_devices(g_.devices);
+            use_devices(g_.devices);
         }
         result_.machine = runner_.shared_machine();
         const StepRunner within_memory = runner_;
@@ -78,9 +81,15 @@ class AnswerBuilder {
         return (batch + parts - 1) / parts;
     }
 
+    /// From here on so many devices share the model as the stack divides it.
+    void use_devices(double devices) {
+        way_ = shared_by(stack_, static_cast<std::int64_t>(devices));
+        runner_.use_devices(static_cast<double>(way_.tensor));
+    }
+
     /// Whether the model can be shared as asked; says why not.
     bool can_share() {
-        const double together = q_.parallel ? static_cast<double>(way_.tensor) : g_.devices;
+        const auto together = static_cast<double>(way_.tensor);
         std::string missing =
             !runner_.starts_on(together) ? runner_.unstarted(together)
             : batch_ * way_.data * way_.groups() != whole_batch_
@@ -174,7 +183,7 @@ class AnswerBuilder {
         for (double devices = 1; devices <= kLargestGroup; devices *= 2) {
             while (devices < kLargestGroup && !runner_.starts_on(devices))
                 ++devices;
-            runner_.use_devices(devices);
+            use_devices(devices);
             if (least <= devices * g_.memory_capacity_bytes) {
                 const MemoryEstimate need = memory_need();
                 if (memory_pools(need, runner_.machine()).fits())
@@ -372,10 +381,11 @@ class AnswerBuilder {
     }
 
     StepRunner runner_;
-    const Parallelism way_;
+    Parallelism way_;
     const std::int64_t whole_batch_, batch_; ///< of all devices, and of one group
     const Prompt& q_;
     Result& result_;
+    const ServerMemory stack_; ///< how it divides a model among devices
     const std::int64_t prompt_;
     GenerationEstimate g_;
 };

@@ -79,13 +79,18 @@ std::vector<OffloadChoice> offload_choices(StepRunner runner, std::int64_t batch
     return choices;
 }
 
+/// "1.1 GB", "40 MB".
+static std::string bytes_text(double bytes) {
+    return bytes < 0.05e9 ? fmt::format("{:.0f} MB", bytes / 1e6) : fmt::format("{:.1f} GB", bytes / 1e9);
+}
+
 std::string in_words(const std::vector<OffloadChoice>& choices) {
     std::string text;
     for (const OffloadChoice& c : choices) {
         const bool slow = c.per_token_high_s >= 1;
         const double scale = slow ? 1 : 1e3;
-        text += fmt::format("{}{:.1f} GB of the {}: {:.3g} to {:.3g} {} per token",
-                            text.empty() ? "offloading to the host " : ", or ", c.bytes / 1e9, c.part,
+        text += fmt::format("{}{} of the {}: {:.3g} to {:.3g} {} per token",
+                            text.empty() ? "offloading to the host " : ", or ", bytes_text(c.bytes), c.part,
                             scale * c.per_token_low_s, scale * c.per_token_high_s, slow ? "s" : "ms");
     }
     return text;

@@ -152,6 +152,9 @@ Result answer_in_passes(const Session& session, const Workload& workload, std::s
     on_device.hardware = answer.hardware;
     on_device.conditions = answer.conditions;
     auto runner = make_runner(session, *model, on_device);
+    if (answer.generation->devices > answer.devices())
+        throw UsageError("a difference between answers is taken apart pass by pass: on one device, or on "
+                         "several that share every matrix");
     runner->use_devices(answer.devices());
     add_passes(*runner, workload.batch, prompt, answer);
     return answer;

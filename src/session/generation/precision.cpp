@@ -3,6 +3,8 @@
 #include "core/lists.hpp"
 #include "session/generation/language_model.hpp"
 
+#include "map/stored_tensors.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -50,6 +52,15 @@ bool offers_weights_alone(const Machine& machine, Precision format) {
     return true;
 }
 
+/// Whether a stack keeps weights of a narrow float in files of its own, which store the output projection
+/// narrow, too.
+bool writes_files(const Machine& machine, Precision format) {
+    for (const WeightParameters& row : kWeightParameters)
+        if (row.format == format && machine.parameters.fact(row.head_bits).known())
+            return machine.param(row.head_bits, 0) < bits_of(Precision::bf16);
+    return false;
+}
+
 /// A uniform integer request to a stack that was not made for language models, and of which nobody knows how
 /// it would run them: what others make of the same request. Weights alone are narrow where the device has
 /// floating-point arithmetic, else what is multiplied with them is in the narrowest format that keeps a model
@@ -83,6 +94,9 @@ Precision cache_format(double bits, Precision activations) {
 
 PrecisionConfig with_stored_weights(const Machine& machine, const PrecisionConfig& requested,
                                     std::optional<Precision> stored) {
+    if (stored && !is_integer(*stored) && writes_files(machine, *stored) &&
+        !quantised_anew(*stored, requested.weights))
+        return PrecisionConfig::uniform(*stored);
     const bool floats = requested == PrecisionConfig::uniform(requested.compute) &&
                         !is_integer(requested.compute) &&
                         bits_of(requested.compute) <= bits_of(Precision::fp16);

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace archsim {
 
@@ -76,12 +77,12 @@ void limit_states(ServingEngine& engine, const ServerMemory& taken) {
 }
 
 /// As asked for, or the fewest devices that hold the model; without prices where there is no way.
-void choose_way(ServingEngine& engine, const StepRunner& runner, const ServingRequest& request,
+void choose_way(ServingEngine& engine, const StepRunner& runner, const std::optional<Parallelism>& asked,
                 const ServerMemory& taken, const RequestLengths& lengths) {
     const auto middle = static_cast<std::int64_t>(lengths.prompt + lengths.output / 2);
-    Parallelism way = request.parallelism.value_or(Parallelism{});
+    Parallelism way = asked.value_or(Parallelism{});
     const bool linked = runner.machine().rate(Resource::link_bytes) > 0;
-    for (;; way.tensor *= 2) {
+    for (;; way = shared_by(taken, 2 * way.engine_devices())) {
         engine.parallelism = way;
         if (way.experts > 1 && !has_experts(runner.model().bound(1, 1, middle)->graph())) {
             engine.reason = "the model has no experts that ep could spread";
@@ -107,7 +108,7 @@ void choose_way(ServingEngine& engine, const StepRunner& runner, const ServingRe
             engine.prices = std::move(prices);
             return;
         }
-        if (request.parallelism || 2 * way.tensor > kLargestServingGroup || !linked)
+        if (asked || 2 * way.engine_devices() > kLargestServingGroup || !linked)
             return; // `fits` said why
     }
 }
@@ -153,7 +154,9 @@ ServingEngine make_engine(const Session& session, const Model& model, std::strin
     engine.reason = too_long(model, request.load, lengths);
     engine.model = model.prepared->language(model, request.sizes);
     try {
-        const Conditions meant = settled(conditions, {.model = model, .prompt = Prompt{}});
+        Conditions meant = settled(conditions, {.model = model, .prompt = Prompt{}});
+        // A count of devices says how many share the model; how, the stack.
+        const auto devices = static_cast<std::int64_t>(std::exchange(meant.devices, 1));
         Result made = asked(nullptr, device, meant);
         const auto runner = make_runner(session, *engine.model, made);
         engine.precision = name_of(meant.precision.weights);
@@ -173,7 +176,9 @@ ServingEngine make_engine(const Session& session, const Model& model, std::strin
         engine.plan = with_server_defaults(request.plan, runner->machine(), servers);
         EngineLimits& limits = engine.plan.engine;
         const ServerMemory taken = server_memory(runner->machine(), limits.memory_share, servers);
-        choose_way(engine, *runner, request, taken, lengths);
+        const bool counted = !request.parallelism && devices > 1;
+        choose_way(engine, *runner, counted ? shared_by(taken, devices) : request.parallelism, taken,
+                   lengths);
         limit_states(engine, taken);
         if (engine.prices && limits.drafted > 0 && limits.draft_cost < 0)
             limits.draft_cost = engine.prices->draft_cost();

@@ -7,6 +7,7 @@
 #include "core/parse_number.hpp"
 #include "session/generation/phases.hpp"
 #include "session/server/server.hpp"
+#include "session/usual_precision.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -39,7 +40,9 @@ GivenRow given_pass(const Session& session, const MeasuredRow& row, const std::s
     conditions.devices = row.devices;
     const bool ends_with_prompt = phase == GenerationPhase::prefill && row.generated_tokens.empty();
     const Prompt prompt{.tokens = prompt_of(row), .generate = ends_with_prompt ? 0 : answer_of(row)};
-    const GenerationModel model(session.load(row.model), Bindings{});
+    const Workload measured{.model = session.load(row.model), .prompt = prompt};
+    conditions = settled(std::move(conditions), measured);
+    const GenerationModel model(measured.model, Bindings{});
     const PhaseEstimate answer =
         estimate_phase(session, model, hardware, conditions, phase, row.batch.value_or(1), prompt);
     if (answer.status != Status::ok)

@@ -20,7 +20,7 @@ namespace archsim {
 /// InputError for a file that is not as it should be.
 ServingPlan with_server_defaults(ServingPlan plan, const Machine& machine, const std::filesystem::path& file);
 
-/// How a server shares a device's memory, and how its files store weights.
+/// How a server shares a device's memory, how its files store weights, and how it divides models.
 struct ServerMemory {
     std::int64_t row_weights = 0; ///< of a block of 4-bit files; 0: rows may have any length
     double other_rows = 1;        ///< times as many bits where rows are no multiple of it
@@ -33,12 +33,18 @@ struct ServerMemory {
     /// States of recurrent layers that it holds for a request, beside its prefix cache's, and the part of the
     /// room that all states have; 0: one each, where there is room.
     double states_per_request = 0, states_share = 0;
+    bool by_layers = false;   ///< several devices hold consecutive layers each; else they share every matrix
     bool every_logit = false; ///< it reserves memory for the logits of every token of a piece of a prompt
 };
 
 /// That of the machine's stack, as `file` has it, with the share that was asked for (0: none was). Throws
 /// like with_server_defaults.
 ServerMemory server_memory(const Machine& machine, double asked, const std::filesystem::path& file);
+
+/// So many devices that share one model as the stack divides it.
+inline Parallelism shared_by(const ServerMemory& server, std::int64_t devices) {
+    return server.by_layers ? Parallelism{.pipeline = devices} : Parallelism{.tensor = devices};
+}
 
 // One engine of a deployment: prices of its steps and room for its cache.
 

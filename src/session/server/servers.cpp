@@ -67,6 +67,7 @@ ServerMemory server_memory(const Machine& machine, double asked, const std::file
                                                 : ServerMemory::Of::left;
         memory.states_per_request = positive_at(row, "states_per_request", file.string());
         memory.states_share = positive_at(row, "states_share", file.string());
+        memory.by_layers = row.text_at("split") == "layers";
         memory.every_logit = row.text_at("logits") == "every_token";
     });
     return memory;

@@ -81,29 +81,38 @@ std::vector<ServingResult> sweep_serving(const Session& session, const Model& mo
                                          std::span<const std::string> hardware,
                                          std::span<const Parallelism> ways, const Conditions& conditions,
                                          const ServingRequest& request) {
-    std::vector<Parallelism> all(ways.begin(), ways.end());
-    if (all.empty())
-        for (const std::int64_t devices : {1, 2, 4, 8})
-            all.push_back({.tensor = devices});
     constexpr double kGain = 1.02;
     std::vector<ServingResult> results;
-    for (const std::string& device : hardware)
-        for (const Parallelism& way : all) {
-            ServingRequest own = request;
-            own.parallelism = way;
-            Server server(session, model, device, conditions, own);
-            double before = 0;
-            const std::int64_t most = std::max<std::int64_t>(1, server.sequences()) * way.data;
-            for (std::int64_t requests = 1; requests <= most; requests *= 2) {
-                ServingResult run = server.run_in_flight(requests);
-                run.parallelism = way;
-                const double tokens = run.ok ? run.summary.output_tokens_per_s : 0;
-                results.push_back(std::move(run));
-                if (tokens < kGain * before || tokens <= 0)
-                    break;
-                before = tokens;
-            }
+    const auto sweep = [&](const std::string& device, const std::optional<Parallelism>& way, double devices) {
+        ServingRequest own = request;
+        own.parallelism = way;
+        Conditions counted = conditions;
+        counted.devices = devices;
+        Server server(session, model, device, counted, own);
+        double before = 0;
+        const std::int64_t most =
+            std::max<std::int64_t>(1, server.sequences()) * server.basis().parallelism.data;
+        for (std::int64_t requests = 1; requests <= most; requests *= 2) {
+            ServingResult run = server.run_in_flight(requests);
+            run.parallelism = way.value_or(server.basis().parallelism);
+            const double tokens = run.ok ? run.summary.output_tokens_per_s : 0;
+            results.push_back(std::move(run));
+            if (tokens < kGain * before || tokens <= 0)
+                break;
+            before = tokens;
         }
+    };
+    const std::vector<double> counts =
+        conditions.devices > 1 ? std::vector{conditions.devices} : std::vector<double>{2, 4, 8};
+    for (const std::string& device : hardware) {
+        for (const Parallelism& way : ways)
+            sweep(device, way, 1);
+        if (ways.empty() && conditions.devices <= 1)
+            sweep(device, Parallelism{}, 1);
+        for (const double devices : counts) // as the stack divides the model
+            if (ways.empty())
+                sweep(device, std::nullopt, devices);
+    }
     return results;
 }
 

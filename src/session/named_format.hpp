@@ -1,0 +1,15 @@
+#pragma once
+// Types of GGUF files, in names and of formats.
+
+#include <string>
+#include <string_view>
+
+namespace archsim {
+
+/// "Q6_K" of "Qwen3-8B-Q6_K.gguf" and of "qwen3:8b-q6_K"; empty where a name says none.
+std::string gguf_type_in(std::string_view name);
+/// The type of file that a format stands for under llama.cpp, "Q4_K_M" for "int4" (tools/quantize/README.md);
+/// empty: it has no such files.
+std::string_view gguf_type_of(std::string_view format);
+
+} // namespace archsim

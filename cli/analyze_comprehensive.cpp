@@ -32,7 +32,7 @@ int main(int argc, char** argv) {
         model.add_to(flags);
         flags.add_option("--hardware", hardware, "device: NAME, NAME@MODE or a device file", "DEVICE")
             .required();
-        question.add_to(flags);
+        question.add_to(flags, {.duty = true});
         flags.add_option("--batch-sizes", batches, "also at these batch sizes, e.g. 1,8,32 or 1,2,4,...,64",
                          "SIZES");
         flags

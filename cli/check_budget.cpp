@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
         flags.add_written("--save-baseline", saved, "also write today's estimates, to compare with later");
         flags.add_written("--junit", junit, "also write the outcomes as JUnit XML");
         flags.add_written("--sarif", sarif, "also write the failures as SARIF, for pages of findings");
-        question.add_to(flags);
+        question.add_to(flags, {.duty = true});
         flags.add_top(view.top, "rows of the tables of blocks; 0: all");
         output.add_to(flags, "text, markdown, json, csv, html");
     };

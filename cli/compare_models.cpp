@@ -41,11 +41,9 @@ int main(int argc, char** argv) {
     cli::SaveOptions save;
     CompareModelsView view;
     cli::ModelsOption models;
-    std::string study_file, subgraphs, sort, every, battery;
-    std::vector<std::string> with;
+    std::string study_file, subgraphs, sort;
     PercentileRequest load;
     bool percentiles = false;
-    double per_second = 0;
     const auto setup = [&](cli::Flags& flags) {
         flags.add_document("compare_models", compare_models_schema);
         flags.add_document("study", study_schema);
@@ -61,7 +59,7 @@ int main(int argc, char** argv) {
                 for (const char* key : {"precision", "batch_size", "devices"})
                     question.pass_on(key, models.positional);
         });
-        question.add_to(flags, {.several = {"precision", "batch_size", "runtime", "devices"}});
+        question.add_to(flags, {.several = {"precision", "batch_size", "runtime", "devices"}, .duty = true});
         decisions.add_to(flags);
         explain.add_to(flags);
         check.add_to(flags);
@@ -70,16 +68,6 @@ int main(int argc, char** argv) {
         flags.add_flag("--percentiles", percentiles, "run-to-run latency percentiles (P50, P90, P99, P99.9)");
         flags.add_option("--rate", load.rate_per_s,
                          "arrival rate in items/s; adds queueing delay to the percentiles", "RATE");
-        flags.add_option("--with", with,
-                         "another network on the same device, and how often: resnet50@5fps, whisper-tiny@30s",
-                         "MODEL@RATE");
-        flags.add_option("--every", every,
-                         "one inference in so long, idle between: average power, battery; 1s", "TIME");
-        flags.add_option("--fps", per_second, "inferences a second, idle between: 10 is --every 100ms",
-                         "RATE");
-        flags.exclude("--every", "--fps");
-        flags.add_option("--battery", battery, "hours on a battery with --every: 10Wh, 5000mAh", "CAPACITY")
-            .in_group("Energy, memory and money");
         flags.add_option("--sort", sort, "metric that ranks: " + MetricTable::standard().keys(), "COLUMN");
         flags.add_top(view.top, "rows of the ranking; 0: all");
         flags.add_written("--subgraphs", subgraphs,
@@ -126,15 +114,6 @@ int main(int argc, char** argv) {
             throw UsageError("--rate: items per second that arrive, from 0");
         if (percentiles || load.rate_per_s > 0)
             view.percentiles = load;
-        if (!(per_second >= 0) || per_second > 1e9)
-            throw UsageError("--fps: inferences per second, above 0");
-        DutyRequest duty{per_second > 0 ? 1 / per_second : cli::time_given(every, "--every"),
-                         battery.empty() ? 0 : parse_battery(battery)};
-        for (const std::string& other : with)
-            duty.with.push_back(parse_companion(other));
-        const bool shares = duty.every_s > 0 || !duty.with.empty();
-        if (!shares && !battery.empty())
-            throw UsageError("--battery: say how often it works, with --every or --fps");
         if (!sort.empty())
             view.sort_by = &view.metrics->at(sort, "--sort");
         request.decision = decisions.request(
@@ -161,8 +140,7 @@ int main(int argc, char** argv) {
             request.workload.batch = batch;
             const ModelComparison comparison = compare_models(session, request);
             view.explanations.conditions = comparison.request.decision.cost; // on one basis
-            if (shares)
-                view.duty = with_companions(session, comparison, duty);
+            view.slices = on_slices(session, comparison);
             if (!subgraphs.empty())
                 write_file(subgraphs, render(tabulate_subgraphs(comparison), Format::csv));
             save.save(comparison.results, batch, view.metric_view());

@@ -40,6 +40,7 @@ void QuestionOptions::add_fields_to(Flags& flags, const AskedFields& fields) {
     pair_ = fields.most == 2;
     for (const QuestionField& field : question_fields()) {
         if (field.flag.empty() || contains(fields.without, field.key) ||
+            (field.of == FieldOf::duty && !fields.duty) ||
             (!fields.only.empty() && !contains(fields.only, field.key)))
             continue;
         const bool several = contains(fields.several, field.key);

@@ -20,6 +20,7 @@ struct AskedFields {
         {};              ///< keys of those of which it takes several, each a question of its own
     int most = 64;       ///< values of each of those
     bool grouped = true; ///< under the headings of their rows
+    bool duty = false;   ///< how often a device works, too
 };
 
 /// Workload and conditions of a tool's questions, and what else decides its session.

@@ -341,9 +341,10 @@ int exit_code_of(std::span<const Result> results) {
 
 int exit_code_of(std::span<const Result> results, const DecisionRequest& limits) {
     const int code = exit_code_of(results);
-    if (code != status(Exit::ok) || limits.constraints.empty())
+    if (code != status(Exit::ok))
         return code;
-    return status(decide(results, limits).recommended ? Exit::ok : Exit::nothing);
+    const Decision decision = decide(results, limits); // with the rates that are asked for
+    return status(decision.recommended || decision.request.constraints.empty() ? Exit::ok : Exit::nothing);
 }
 
 std::function<void(const Flags&)>& flags_wanted() {

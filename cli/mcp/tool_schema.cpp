@@ -49,6 +49,8 @@ Json value_schema(const QuestionField& field) {
         return field.low == 0 && field.high == 0
                    ? Json{{"type", {"integer", "string"}}}
                    : Json{{"type", {"integer", "string"}}, {"minimum", field.low}, {"maximum", field.high}};
+    case FieldKind::real:
+        return {{"type", {"number", "string"}}};
     case FieldKind::truth:
         return {{"type", "boolean"}};
     case FieldKind::sizes:

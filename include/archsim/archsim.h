@@ -173,8 +173,8 @@ ARCHSIM_C_API archsim_status archsim_ask(const archsim_model* model, archsim_que
 /**
  * Sets a field by its name, that of its flag or of its key in JSON: "precision", "batch_size",
  * "prompt_tokens", "generate_tokens", "context", "sampling", "weights", "kv_cache", "runtime", "devices",
- * "parallel", "scenario", "scope", "strict_fp32" ("true") and so on, or of serve_model for what a server is
- * asked: "rate", "trace", "max_sequences", "drafted". A field of names and sizes ("dims",
+ * "parallel", "scenario", "scope", "fps", "battery", "strict_fp32" ("true") and so on, or of serve_model for
+ * what a server is asked: "rate", "trace", "max_sequences", "drafted". A field of names and sizes ("dims",
  * "inputs", "input_shapes") takes "NAME=VALUE" and is set once for every name. Numbers may have letters:
  * "8k". The call fails for a field or a value that cannot be and leaves the question as it was; whether the
  * fields agree is seen when it is answered.

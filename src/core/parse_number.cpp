@@ -1,5 +1,6 @@
 #include "core/parse_number.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace archsim {
@@ -16,8 +17,21 @@ constexpr std::array kMultiples = {
     Ending{"", 1},      Ending{"k", 1e3},    Ending{"M", 1e6},           Ending{"G", 1e9},
     Ending{"K", kKibi}, Ending{"Ki", kKibi}, Ending{"Mi", kKibi* kKibi}, Ending{"Gi", kKibi* kKibi* kKibi}};
 constexpr std::array kFactors = {Ending{"", 1}, Ending{"x", 1}, Ending{"%", 0.01}};
-constexpr std::array kTimes = {Ending{"s", 1},     Ending{"ms", 1e-3}, Ending{"us", 1e-6},
-                               Ending{"ns", 1e-9}, Ending{"min", 60},  Ending{"h", 3600}};
+constexpr double kMinute = 60, kHour = 3600, kDay = 24 * kHour;
+constexpr std::array kTimes = {
+    Ending{"s", 1},        Ending{"ms", 1e-3},     Ending{"us", 1e-6},        Ending{"µs", 1e-6},
+    Ending{"ns", 1e-9},    Ending{"min", kMinute}, Ending{"h", kHour},        Ending{"d", kDay},
+    Ending{"second", 1},   Ending{"seconds", 1},   Ending{"minute", kMinute}, Ending{"minutes", kMinute},
+    Ending{"hour", kHour}, Ending{"hours", kHour}, Ending{"day", kDay},       Ending{"days", kDay}};
+constexpr std::array kRates = {Ending{"", 1},      Ending{"/s", 1},  Ending{"1/s", 1},   Ending{"fps", 1},
+                               Ending{"FPS", 1},   Ending{"Hz", 1},  Ending{"kHz", 1e3}, Ending{"k", 1e3},
+                               Ending{"k/s", 1e3}, Ending{"M", 1e6}, Ending{"M/s", 1e6}};
+constexpr std::array kEnergies = {
+    Ending{"J", 1},      Ending{"mJ", 1e-3},         Ending{"uJ", 1e-6},
+    Ending{"µJ", 1e-6},  Ending{"kJ", 1e3},          Ending{"MJ", 1e6},
+    Ending{"Wh", kHour}, Ending{"mWh", kHour / 1e3}, Ending{"kWh", kHour * 1e3}};
+constexpr std::array kCharges = {Ending{"Ah", 1}, Ending{"mAh", 1e-3}};
+constexpr std::array kVolts = {Ending{"V", 1}};
 
 template <std::size_t N>
 std::optional<double> parse_with(std::string_view text, const std::array<Ending, N>& endings) {
@@ -59,6 +73,26 @@ std::optional<double> parse_factor(std::string_view text) {
 
 std::optional<double> parse_seconds(std::string_view text) {
     return parse_with(text, kTimes);
+}
+
+std::optional<double> parse_rate(std::string_view text) {
+    return parse_with(text, kRates);
+}
+
+std::optional<double> parse_joules(std::string_view text) {
+    return parse_with(text, kEnergies);
+}
+
+std::optional<Battery> parse_battery(std::string_view text, double usual_volts) {
+    const std::size_t at = std::min(text.find('@'), text.size());
+    const auto volts =
+        at < text.size() ? parse_with(text.substr(at + 1), kVolts) : std::optional(usual_volts);
+    const std::string_view content = text.substr(0, at);
+    const auto joules = parse_joules(content), charge = parse_with(content, kCharges);
+    if (!volts || !(*volts > 0) || (!joules && !charge))
+        return std::nullopt;
+    const Battery battery{charge ? *charge * *volts : *joules / kHour, *volts};
+    return battery.watt_hours > 0 ? std::optional(battery) : std::nullopt;
 }
 
 } // namespace archsim

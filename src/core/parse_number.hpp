@@ -51,8 +51,21 @@ std::optional<double> parse_real(std::string_view text);
 /// A factor: "0.5", "0.5x", "50%". Nothing for another text.
 std::optional<double> parse_factor(std::string_view text);
 
-/// A time in seconds: "2s", "500ms", "40 ms", "3us", "5min", "1h". Nothing for another text or without a
-/// unit.
+/// A time in seconds: "2s", "500ms", "40 ms", "3us", "5min", "1h", "1 day". Nothing for another text or
+/// without a unit.
 std::optional<double> parse_seconds(std::string_view text);
+
+/// How often in a second: "30", "30fps", "30/s", "30 Hz", "10k". Nothing for another text.
+std::optional<double> parse_rate(std::string_view text);
+
+/// An energy in joules: "100mJ", "10kJ", "20Wh". Nothing for another text or without a unit.
+std::optional<double> parse_joules(std::string_view text);
+
+struct Battery {
+    double watt_hours = 0, volts = 0;
+};
+/// What a battery holds: "20Wh", "10kJ", "2.5Ah", "1000 mAh" at the usual volts, "225mAh@3V" at its own.
+/// Nothing for another text, or nothing in it.
+std::optional<Battery> parse_battery(std::string_view text, double usual_volts);
 
 } // namespace archsim

@@ -6,6 +6,7 @@
 #include "fields/question.hpp"
 #include "hardware/parameter_site.hpp"
 
+#include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -128,10 +129,123 @@ void give_devices(const std::string& text, const std::string& name, Question& qu
     question.conditions.devices = static_cast<double>(*count);
 }
 
+/// The number of the rate, where a period is written shorter so and read as the same; else nothing.
+std::optional<std::string> rate_number(double every_s) {
+    std::string number = fmt::format("{:.15g}", 1 / every_s);
+    const bool same = 1 / plain_number<double>(number).value_or(0) == every_s;
+    return same && number.size() <= number_text(every_s).size() ? std::optional(std::move(number))
+                                                                : std::nullopt;
+}
+
+/// Seconds of "30fps" or "10s".
+std::optional<double> period_of(std::string_view text) {
+    const bool plain = plain_number<double>(text).has_value();
+    const auto rate = plain ? std::nullopt : parse_rate(text), seconds = parse_seconds(text);
+    const double period = rate ? 1 / *rate : seconds.value_or(0);
+    return period > 0 && std::isfinite(period) ? std::optional(period) : std::nullopt;
+}
+
+void give_period(std::optional<double> seconds, std::string_view wanted, const std::string& text,
+                 const std::string& name, Question& question) {
+    if (!seconds || !(*seconds > 0) || !std::isfinite(*seconds))
+        throw UsageError(fmt::format("{}: expected {}, got \"{}\"", name, wanted, text));
+    if (question.conditions.duty.every_s > 0)
+        throw UsageError("--every and --fps say the same: give one");
+    question.conditions.duty.every_s = *seconds;
+}
+
+std::vector<std::string> companion_texts(const Question& question) {
+    std::vector<std::string> texts;
+    for (const Companion& c : question.conditions.duty.with) {
+        const auto rate = rate_number(c.every_s);
+        texts.push_back(fmt::format("{}@{}", c.model, rate ? *rate + "fps" : number_text(c.every_s) + "s"));
+    }
+    return texts;
+}
+
+void give_companion(const std::string& text, const std::string& name, Question& question) {
+    const std::size_t at = text.rfind('@');
+    const auto period = at == std::string::npos ? std::nullopt : period_of(text.substr(at + 1));
+    if (at == 0 || !period)
+        throw UsageError(fmt::format(
+            "{}: expected a model and how often it runs (yolov8n@10fps, whisper-tiny@30s), got \"{}\"", name,
+            text));
+    question.conditions.duty.with.push_back({text.substr(0, at), *period});
+}
+
+std::vector<std::string> battery_text(const Question& question) {
+    const Duty& duty = question.conditions.duty;
+    if (duty.battery_wh <= 0)
+        return {};
+    const std::string volts = duty.cell_volts == kCellVolts ? "" : "@" + number_text(duty.cell_volts) + "V";
+    return {number_text(duty.battery_wh) + "Wh" + volts};
+}
+
+void give_battery(const std::string& text, const std::string& name, Question& question) {
+    const auto battery = parse_battery(text, kCellVolts);
+    if (!battery)
+        throw UsageError(fmt::format(
+            "{}: expected what it holds, with a unit (10Wh, 5000mAh, 225mAh@3V, 10kJ), got \"{}\"", name,
+            text));
+    question.conditions.duty.battery_wh = battery->watt_hours;
+    question.conditions.duty.cell_volts = battery->volts;
+}
+
+/// How often a device works, for whom else, and on what battery.
+std::vector<QuestionField> duty_fields() {
+    const auto every = [](const Question& q) -> std::vector<std::string> {
+        const double every_s = q.conditions.duty.every_s;
+        return every_s > 0 && !rate_number(every_s) ? std::vector{number_text(every_s) + "s"}
+                                                    : std::vector<std::string>{};
+    };
+    const auto fps = [](const Question& q) {
+        const double every_s = q.conditions.duty.every_s;
+        return text_or_none(every_s > 0 ? rate_number(every_s) : std::nullopt);
+    };
+    return {{.key = "every",
+             .flag = "--every",
+             .help = "one inference in so long, idle between: average power, a limit on speed; 1s",
+             .value = "TIME",
+             .of = FieldOf::duty,
+             .print = every,
+             .parse =
+                 [](const std::string& text, const std::string& name, Question& q) {
+                     give_period(parse_seconds(text), "a time with a unit (500ms, 10s, 1h)", text, name, q);
+                 }},
+            {.key = "fps",
+             .flag = "--fps",
+             .kind = FieldKind::real,
+             .help = "inferences a second, idle between: 10 is --every 100ms",
+             .value = "RATE",
+             .of = FieldOf::duty,
+             .print = fps,
+             .parse =
+                 [](const std::string& text, const std::string& name, Question& q) {
+                     give_period(1 / parse_rate(text).value_or(0), "a rate above 0 (30, 30fps, 30/s)", text,
+                                 name, q);
+                 }},
+            {.key = "companions",
+             .flag = "--with",
+             .kind = FieldKind::texts,
+             .help = "another network on the same device, and how often: resnet50@5fps, whisper-tiny@30s",
+             .value = "MODEL@RATE",
+             .of = FieldOf::duty,
+             .print = companion_texts,
+             .parse = give_companion},
+            {.key = "battery",
+             .flag = "--battery",
+             .help = "hours on a battery with --every: 10Wh, 5000mAh, 225mAh@3V, 10kJ",
+             .value = "CAPACITY",
+             .group = "Energy, memory and money",
+             .of = FieldOf::duty,
+             .print = battery_text,
+             .parse = give_battery}};
+}
+
 } // namespace
 
 std::vector<QuestionField> condition_fields() {
-    return {
+    std::vector<QuestionField> fields = {
         {.key = "runtime",
          .aliases = {"stack"},
          .help = "software stack instead of the device's default",
@@ -203,6 +317,9 @@ std::vector<QuestionField> condition_fields() {
          .print = override_texts,
          .parse = give_override},
     };
+    for (QuestionField& field : duty_fields())
+        fields.push_back(std::move(field));
+    return fields;
 }
 
 } // namespace archsim

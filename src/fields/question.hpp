@@ -34,6 +34,7 @@ namespace archsim {
 enum class FieldKind : std::uint8_t {
     whole, ///< a whole number
     truth, ///< "true"; absent: false
+    real,  ///< a number, or a text of one with a unit
     text,  ///< a name, a number with a unit, or one of Field::choices
     file,  ///< the name of a file, read where the texts become what is asked
     sizes, ///< NAME=8, any number of them
@@ -45,8 +46,9 @@ enum class FieldKind : std::uint8_t {
 /// Which questions a field belongs to: tools that ask other kinds leave it out.
 enum class FieldOf : std::uint8_t {
     any,
-    pass,  ///< of one pass over a batch: how many items, and how large
-    answer ///< of prompts and answers, and of the devices that share a language model
+    pass,   ///< of one pass over a batch: how many items, and how large
+    answer, ///< of prompts and answers, and of the devices that share a language model
+    duty    ///< of how often a device works: tools that rank and limit results take it
 };
 
 /// The language in which a field is named: by its flag ("--batch-size") or by its key ("batch_size").

@@ -97,6 +97,7 @@ Json field_json(const QuestionField& field, const std::vector<std::string>& text
     case FieldKind::texts:
         return Json(texts);
     case FieldKind::whole:
+    case FieldKind::real:
         return texts.empty() ? Json(nullptr) : number_json(texts.front());
     case FieldKind::text:
     case FieldKind::file:
@@ -146,6 +147,8 @@ Json field_schema(FieldKind kind, const std::vector<std::string>& words) {
         return {{"type", "array"}, {"items", {{"type", "string"}}}};
     case FieldKind::whole:
         return json_schema::or_null(whole);
+    case FieldKind::real:
+        return {{"type", {"number", "string", "null"}}};
     case FieldKind::text:
     case FieldKind::file:
         break;
@@ -165,6 +168,8 @@ std::vector<std::string> texts_of_json(const QuestionField& field, const Json& v
         return {value.get<bool>() ? "true" : "false"};
     case FieldKind::whole:
         return {whole_text(value, name, field.key == "devices")};
+    case FieldKind::real:
+        return {number_of(value, name)};
     case FieldKind::text:
     case FieldKind::file:
         if (!value.is_string())
@@ -226,11 +231,11 @@ bool same_question(const Question& a, const Question& b) {
     const auto same_conditions = [&](const Conditions& x, const Conditions& y) {
         const auto all = [](const Conditions& c) {
             const auto& [precision, of_device, weights, kv_cache, scenario, scope, devices, stack, fusion,
-                         ideal_mapping, allow_unknown, keep_subgraphs, changes, structure, overrides_of] =
-                c; // what is kept is no number
+                         ideal_mapping, allow_unknown, keep_subgraphs, changes, structure, overrides_of,
+                         duty] = c; // what is kept is no number
             return std::tie(static_cast<const PrecisionConfig&>(precision), of_device, weights, kv_cache,
                             scenario, scope, devices, stack, fusion, ideal_mapping, allow_unknown, changes,
-                            structure);
+                            structure, duty);
         };
         return all(x) == all(y) && overrides(x.overrides) == overrides(y.overrides);
     };

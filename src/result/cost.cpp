@@ -4,6 +4,7 @@
 #include "core/parse_number.hpp"
 #include "estimate/wall_power.hpp"
 #include "result/decisions.hpp"
+#include "result/duty_cycle.hpp"
 #include "result/generation_metrics.hpp"
 
 #include <algorithm>
@@ -21,19 +22,23 @@ namespace {
 constexpr double kSecondsPerHour = 3600;
 constexpr double kGramsPerKg = 1000;
 
-/// What money buys: an inference or a token, `rate` of them in a second of work, each of `joules` inside the
-/// boundary asked for.
+/// What money buys: an inference or a token, `rate` of them in a second of work and `average_rate` in one of
+/// all the time, each of `joules` inside the boundary asked for and with `idle_s` of the device to itself.
 struct Item {
-    double rate = 0, joules = 0;
+    double rate = 0, joules = 0, average_rate = 0, idle_s = 0;
 };
+
+/// An item of a device that is at work for the usual share of its time.
+Item in_use(double rate, double joules, const CostOptions& o) {
+    return {rate, joules, rate * o.utilization, (1 - o.utilization) / (o.utilization * rate)};
+}
 
 /// Joules per item at the facility's meter: the item, and its share of the time in between.
 double facility_joules(const Result& result, const Item& item, const CostOptions& o) {
     const Device& device = *result.device;
     const double chips_w = device.idle.value_or(device.active_idle.value_or(0)) * result.machine->devices;
     const double idle_w = joules_at(*result.machine, chips_w, 1, o.power_at);
-    const double idle_s = (1 - o.utilization) / (o.utilization * item.rate);
-    return (item.joules + idle_w * idle_s) * o.pue;
+    return (item.joules + idle_w * item.idle_s) * o.pue;
 }
 
 /// The price of one device: the user's, else the database's.
@@ -142,11 +147,14 @@ std::string cost_basis(std::span<const Result> results, const CostOptions& given
     }
     if (!any)
         return "";
-    std::string text = fmt::format("Cost: {}, {:g} % utilisation",
+    const bool stated = std::any_of(results.begin(), results.end(),
+                                    [](const Result& r) { return r.conditions.duty.stated(); });
+    std::string text = fmt::format("Cost: {}, {}",
                                    rent ? "rented by the hour"
                                         : "bought (with its share of a server, where one is stated) and "
                                           "electricity",
-                                   100 * options.utilization);
+                                   stated ? "for inferences as often as stated"
+                                          : fmt::format("{:g} % utilisation", 100 * options.utilization));
     constexpr std::size_t kNamed = 3;
     if (markets.size() > 1) { // the smaller market's are named, to be left out
         const auto fewest = std::ranges::min_element(
@@ -167,16 +175,17 @@ static Cost cost_of_item(const Result& result, const Item& item, const CostOptio
     Cost cost;
     cost.tenure = o.tenure;
     cost.inferences_per_s = item.rate;
+    cost.average_per_s = item.average_rate;
     const Device& device = *result.device;
     const double kwh = facility_joules(result, item, o) / kJoulesPerKwh;
     if (std::isfinite(kwh)) { // energy may be unknown
         cost.electricity = kwh * o.kwh_price;
         cost.carbon_g = kwh * o.grid_intensity;
     }
-    const double in_use = kSecondsPerHour * item.rate * o.utilization; // items per hour
-    const double in_life = o.years * kHoursPerYear * in_use;
+    const double in_hour = kSecondsPerHour * item.average_rate;
+    const double in_life = o.years * kHoursPerYear * in_hour;
     if (const auto price = price_of(device, true, o))
-        cost.cloud = *price * result.machine->devices / in_use;
+        cost.cloud = *price * result.machine->devices / in_hour;
     if (price_of(device, false, o))
         cost.capital = purchase_price(result, o) / in_life;
     if (device.embodied_carbon.known())
@@ -189,14 +198,21 @@ static Cost cost_of_token(const Result& result, double tokens, double seconds, d
                           const CostOptions& o) {
     if (!(tokens > 0) || !(seconds > 0))
         return {.tenure = o.tenure};
-    return cost_of_item(result, {tokens / seconds, joules / tokens}, o);
+    return cost_of_item(result, in_use(tokens / seconds, joules / tokens, o), o);
 }
 
 Cost cost_of(const Result& result, const CostOptions& o) {
     if (!result.ok() || !result.device || !(result.estimate.throughput_per_s > 0))
         return {.tenure = o.tenure};
-    return cost_of_item(result, {result.estimate.throughput_per_s, value_or_nan(result, metric::energy, o)},
-                        o);
+    const double rate = result.estimate.throughput_per_s;
+    if (const auto duty = stated_duty(result, o.power_at)) {
+        const double every_s = duty->networks.front().every_s;
+        if (!duty->holds()) // nothing is to be had for any price
+            return {.tenure = o.tenure};
+        return cost_of_item(result,
+                            {rate, duty->inference_j, 1 / every_s, (1 - duty->active_share) * every_s}, o);
+    }
+    return cost_of_item(result, in_use(rate, value_or_nan(result, metric::energy, o), o), o);
 }
 
 std::optional<TokenCosts> token_costs(const Result& result, const CostOptions& o) {
@@ -221,8 +237,7 @@ std::optional<BreakEven> break_even(const Result& bought, const Result& other, c
         return std::nullopt;
     BreakEven point;
     point.inferences = price / saved;
-    point.years =
-        point.inferences / (mine.inferences_per_s * o.utilization) / (kSecondsPerHour * kHoursPerYear);
+    point.years = point.inferences / mine.average_per_s / (kSecondsPerHour * kHoursPerYear);
     point.within_life = point.years <= o.years;
     return point;
 }

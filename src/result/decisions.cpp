@@ -4,6 +4,7 @@
 #include "core/parse_number.hpp"
 #include "hardware/error_model.hpp"
 #include "result/decisions.hpp"
+#include "result/duty_cycle.hpp"
 #include "result/ties.hpp"
 
 #include <algorithm>
@@ -24,14 +25,15 @@ struct Unit {
 struct LimitForm {
     std::vector<Unit> units;
     std::string example;
+    std::optional<double> (*read)(std::string_view) = nullptr; ///< in place of the units
 };
 
 LimitForm form_of(const Metric& metric) {
     switch (metric.quantity) {
     case QuantityKind::time:
-        return {{{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"µs", 1e-6}, {"ns", 1e-9}}, "a time like 50ms"};
+        return {{}, "a time like 50ms", parse_seconds};
     case QuantityKind::energy:
-        return {{{"J", 1}, {"mJ", 1e-3}, {"uJ", 1e-6}, {"µJ", 1e-6}, {"kJ", 1e3}}, "an energy like 100mJ"};
+        return {{}, "an energy like 100mJ", parse_joules};
     case QuantityKind::power:
         return {{{"W", 1}, {"mW", 1e-3}, {"kW", 1e3}}, "a power like 15W"};
     case QuantityKind::bytes:
@@ -46,8 +48,7 @@ LimitForm form_of(const Metric& metric) {
                  {"GiB", 0x1p30}},
                 "a size like 512MB"};
     case QuantityKind::rate:
-        return {{{"", 1}, {"/s", 1}, {"fps", 1}, {"k", 1e3}, {"k/s", 1e3}, {"M", 1e6}},
-                "inferences per second like 10000 or 10k"};
+        return {{}, "inferences per second like 10000 or 10k", parse_rate};
     case QuantityKind::ratio:
         return {{{"", 1}, {"%", 1e-2}}, "a share like 30% or 0.3"};
     case QuantityKind::money:
@@ -110,17 +111,30 @@ std::vector<bool> pareto_front(std::span<const Result> results, const DecisionRe
     return front;
 }
 
-/// Of those that may lead, where any may.
+bool is_rate_missed(const std::vector<Verdict>& list) {
+    return !list.empty() && *list.front().constraint.metric == metric::time_at_work && !list.front().met;
+}
+
+/// Of those that keep up with what is asked of them, where any does, and that may lead, where any may.
 std::optional<Decision::Nearest> nearest_of(std::span<const Result> results, const Decision& decision) {
-    const auto leading = [](const Result& r) { return r.ok() && may_lead(r.estimate); };
-    const bool any = std::ranges::any_of(results, leading);
+    const auto group = [&](std::size_t i) {
+        return std::pair(!results[i].ok() || is_rate_missed(decision.verdicts[i]),
+                         !results[i].ok() || !may_lead(results[i].estimate));
+    };
+    auto best = std::pair(true, true);
+    for (std::size_t i = 0; i < results.size(); ++i)
+        best = std::min(best, group(i));
     std::optional<Decision::Nearest> nearest;
     double smallest = -std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < decision.verdicts.size(); ++i) {
-        if (any && !leading(results[i]))
+        if (group(i) != best)
             continue;
         const auto& list = decision.verdicts[i];
-        const auto worst = std::ranges::min_element(list, {}, &Verdict::headroom);
+        auto worst = std::min_element(list.begin(), list.end(), [](const Verdict& a, const Verdict& b) {
+            return a.headroom < b.headroom;
+        });
+        if (is_rate_missed(list)) // power and money of what cannot keep up are not known
+            worst = list.begin();
         if (worst != list.end() && worst->headroom > smallest) {
             smallest = worst->headroom;
             nearest = {i, static_cast<std::size_t>(worst - list.begin())};
@@ -145,6 +159,8 @@ Constraint parse_constraint(const Metric& metric, std::string_view text, std::st
     while (rest.starts_with(' '))
         rest.remove_prefix(1);
     const LimitForm form = form_of(metric);
+    if (form.read != nullptr && form.read(text).value_or(0) > 0)
+        return {&metric, *form.read(text)};
     if (number > 0)
         for (const Unit& unit : form.units)
             if (unit.name == rest)
@@ -179,6 +195,12 @@ std::optional<Winner> winner_within(std::span<const Result> results, const Metri
 Decision decide(std::span<const Result> results, DecisionRequest request) {
     Decision decision;
     decision.request = std::move(request);
+    // A rate that is asked for is a limit, whatever else is.
+    auto& limits = decision.request.constraints;
+    const bool rates = std::any_of(results.begin(), results.end(),
+                                   [](const Result& r) { return r.conditions.duty.stated(); });
+    if (rates && (limits.empty() || *limits.front().metric != metric::time_at_work))
+        limits.insert(limits.begin(), {&metric::time_at_work, 1});
     for (const Result& result : results) {
         std::vector<Verdict> verdicts;
         bool all = result.ok();

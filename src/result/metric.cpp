@@ -2,6 +2,7 @@
 
 #include "archsim/core/finding.hpp"
 #include "core/text.hpp"
+#include "result/duty_cycle.hpp"
 #include "result/error_terms.hpp"
 #include "result/generation_metrics.hpp"
 
@@ -27,13 +28,35 @@ auto estimated(Value value) {
     };
 }
 
-/// A metric of power or energy, at the boundary that is asked for.
+/// What an inference takes, at the boundary that is asked for: of a device with a rate, its share of the idle
+/// time too, and nothing where it cannot keep up.
+struct Drawn {
+    const Estimate& e;
+    Measure joules;
+    double watts = 0, per_s = 0;
+};
 template <class Value>
 auto drawn(Value value) {
     return [value](const Result& r, const CostOptions& conditions) -> std::optional<Measure> {
         if (!r.ok())
             return std::nullopt;
-        return value(r.estimate, times_inside(r, conditions.power_at));
+        const Estimate& e = r.estimate;
+        const double times = times_inside(r, conditions.power_at);
+        Drawn d{e,
+                {times * e.energy_per_inference_j,
+                 {times * e.energy_interval.low, times * e.energy_interval.high}},
+                times * e.power_w,
+                e.throughput_per_s};
+        if (const auto duty = stated_duty(r, conditions.power_at)) {
+            if (!duty->average_w)
+                return std::nullopt;
+            const double idle_j = duty->idle_j();
+            d.joules = {duty->inference_j + idle_j,
+                        {d.joules.interval.low + idle_j, d.joules.interval.high + idle_j}};
+            d.watts = *duty->average_w;
+            d.per_s = d.watts / d.joules.value; // companions have their part of the watts
+        }
+        return value(d);
     };
 }
 
@@ -113,7 +136,7 @@ const LibraryMetrics library_metrics = {
     .power = {.key = "power",
               .title = "Power",
               .unit = "W",
-              .measure = drawn([](const Estimate& e, double times) { return point(times * e.power_w); }),
+              .measure = drawn([](const Drawn& d) { return point(d.watts); }),
               .quantity = QuantityKind::power,
               .noun = "average power",
               .field = "power_w",
@@ -129,9 +152,7 @@ const LibraryMetrics library_metrics = {
                    .title = "Efficiency",
                    .unit = "1/J",
                    .better = Better::higher,
-                   .measure = drawn([](const Estimate& e, double times) {
-                       return point(e.throughput_per_s / (times * e.power_w));
-                   }),
+                   .measure = drawn([](const Drawn& d) { return point(d.per_s / d.watts); }),
                    .noun = "throughput per watt",
                    .field = "efficiency_per_w",
                    .heading = "FPS/W",
@@ -144,10 +165,7 @@ const LibraryMetrics library_metrics = {
     .energy = {.key = "energy",
                .title = "Energy",
                .unit = "J",
-               .measure = drawn([](const Estimate& e, double times) {
-                   return Measure{times * e.energy_per_inference_j,
-                                  {times * e.energy_interval.low, times * e.energy_interval.high}};
-               }),
+               .measure = drawn([](const Drawn& d) { return d.joules; }),
                .quantity = QuantityKind::energy,
                .noun = "energy per inference",
                .field = "energy_per_inference_j",
@@ -230,10 +248,10 @@ const LibraryMetrics library_metrics = {
     .balance = {.key = "balance",
                 .title = "Balance",
                 .unit = "J s",
-                .measure = drawn([](const Estimate& e, double times) {
-                    return Measure{times * e.energy_per_inference_j * e.latency_s,
-                                   {times * e.energy_interval.low * e.latency_interval.low,
-                                    times * e.energy_interval.high * e.latency_interval.high}};
+                .measure = drawn([](const Drawn& d) {
+                    return Measure{d.joules.value * d.e.latency_s,
+                                   {d.joules.interval.low * d.e.latency_interval.low,
+                                    d.joules.interval.high * d.e.latency_interval.high}};
                 }),
                 .noun = "energy-delay product",
                 .field = "energy_delay_j_s",

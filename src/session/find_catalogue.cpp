@@ -3,6 +3,7 @@
 #include "core/data_dir.hpp"
 #include "core/embedded_files.hpp"
 #include "core/lists.hpp"
+#include "core/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -23,9 +24,27 @@ Catalogue find_catalogue(const std::filesystem::path& data) {
     return {};
 }
 
+namespace {
+
+/// Models of which the words are the task, or a part of the title.
+std::vector<std::string> models_for(const Catalogue& catalogue, std::string_view words) {
+    constexpr std::size_t kFew = 3, kShortest = 6; // letters, without which words are a part of too much
+    const std::string wanted = name_key(words);
+    std::vector<std::string> found;
+    for (const CatalogueEntry& entry : catalogue.entries())
+        if (wanted.size() >= kShortest && found.size() < kFew &&
+            (name_key(entry.task) == wanted || name_key(entry.title).find(wanted) != std::string::npos))
+            found.push_back(entry.name);
+    return found;
+}
+
+} // namespace
+
 InputError unknown_model(const Catalogue& catalogue, std::string_view name) {
     if (!catalogue.empty()) {
-        const auto nearest = catalogue.nearest(name.substr(name.rfind('/') + 1)); // of "OWNER/NAME", too
+        auto nearest = catalogue.nearest(name.substr(name.rfind('/') + 1)); // of "OWNER/NAME", too
+        if (nearest.empty())
+            nearest = models_for(catalogue, name);
         return InputError(fmt::format(
             "no model \"{}\"{}; list them with discover_models, or give the path of an .onnx file, a "
             "config.json, "

@@ -187,9 +187,9 @@ std::optional<Result> in_fewer_bits(const Session& session, const Workload& work
 std::vector<Result> modes_within(const Session& session, const Workload& workload,
                                  std::span<const Result> results, const DecisionRequest& limits) {
     std::vector<Result> found;
-    if (limits.constraints.empty())
-        return found;
     const Decision decision = decide(results, limits);
+    if (decision.request.constraints.empty())
+        return found;
     for (std::size_t i = 0; i < results.size(); ++i) {
         const Result& result = results[i];
         if (decision.qualifies[i] || !result.device || result.conditions.changes != MachineChanges{})

@@ -162,7 +162,31 @@ std::shared_ptr<const BoundModel> Session::bind(const ImportedGraph& model, std:
     return bind_graph(model, batch, bindings, operators_ ? *operators_ : OperatorRegistry::standard());
 }
 
+namespace {
+
+/// Of the conditions of a network those of its companion: the formats that were asked for, or none.
+Conditions of_companion(Conditions conditions, const Workload& workload) {
+    const Conditions usual = settled({}, workload);
+    if (conditions.format_of_device == usual.format_of_device &&
+        static_cast<const PrecisionConfig&>(conditions.precision) == usual.precision)
+        conditions.precision = {};
+    conditions.format_of_device = conditions.keep_subgraphs = false;
+    return conditions;
+}
+
+} // namespace
+
 Result Session::estimate(const Workload& asked, std::string_view device, const Conditions& conditions) const {
+    if (conditions.duty.stated()) { // each network alone: how they share the time follows from the results
+        Conditions alone = conditions;
+        alone.duty = {};
+        Result result = estimate(asked, device, alone);
+        result.conditions.duty = conditions.duty;
+        for (const Companion& other : conditions.duty.with)
+            result.beside.push_back(std::make_shared<const Result>(
+                estimate({.model = load(other.model)}, device, of_companion(alone, usual_question(asked)))));
+        return result;
+    }
     const Workload workload = usual_question(asked);
     check(workload, conditions);
     hardware_->device(device); // names that do not exist are errors, not results

@@ -66,7 +66,11 @@ const std::vector<Stated>& examples() {
         {"ideal_mapping", {"true"}},
         {"changes", {"bandwidth=2x", "clock=0.5", "power_limit_w=15"}},
         {"fusion", {"nothing", "activation,attention"}},
-        {"overrides", {"matrix_efficiency:H100:tensorrt:=0.5"}}};
+        {"overrides", {"matrix_efficiency:H100:tensorrt:=0.5"}},
+        {"every", {"10s", "1d", "0.3 s"}},
+        {"fps", {"30", "49fps", "7/s", "0.3 Hz"}},
+        {"companions", {"resnet18@5fps", "resnet18@49Hz", "a@b@10 min"}},
+        {"battery", {"20Wh", "225mAh@3V", "10kJ", "1000 mAh", "2.5Ah"}}};
     return all;
 }
 
@@ -130,7 +134,7 @@ std::vector<std::string> words_of(const std::string& line) {
 Question parsed(const std::string& line) {
     cli::Flags flags("a_tool", "A tool.", "", "1");
     cli::QuestionOptions options;
-    options.add_to(flags);
+    options.add_to(flags, {.duty = true});
     std::vector<std::string> words = words_of("a_tool" + line);
     std::vector<char*> arguments;
     for (std::string& word : words)

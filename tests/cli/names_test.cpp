@@ -30,6 +30,9 @@ TEST_CASE("an unknown model names the nearest, and none where none is near", "[c
     const Said near = workplace.run("compare_models resnet5 --hardware H100 2>&1");
     CHECK(near.status == 2);
     CHECK_THAT(near.output, Catch::Contains("nearest: resnet50, "));
+    for (const char* task : {"'keyword spotting'", "keyword-spotting", "visual_wake_words"})
+        CHECK_THAT(workplace.run(std::string("compare_models ") + task + " --hardware H100 2>&1").output,
+                   Catch::Contains("nearest: tiny_"));
     const Said far = workplace.run("compare_models zzzzzz --hardware H100 2>&1");
     CHECK(far.status == 2);
     CHECK_THAT(far.output, Catch::Contains("no model \"zzzzzz\"; list them with discover_models") &&

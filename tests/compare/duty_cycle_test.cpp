@@ -2,7 +2,9 @@
 
 #include "answers/compare/duty_cycle.hpp"
 
+#include "archsim/compare/decisions.hpp"
 #include "archsim/core/finding.hpp"
+#include "fields/question.hpp"
 #include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>
@@ -14,30 +16,40 @@ using archsim::test::shipped_session;
 
 namespace {
 
-ModelComparison compared(const char* model, std::vector<std::string> hardware) {
+CompareModelsRequest asked(const char* model, std::vector<std::string> hardware, Duty duty = {}) {
     CompareModelsRequest request;
     request.models = {model};
     request.hardware = std::move(hardware);
-    return compare_models(shipped_session(), request);
+    request.conditions.duty = std::move(duty);
+    return request;
 }
 
-DutyCycle shared(const ModelComparison& c, DutyRequest request, std::size_t i = 0) {
-    request = with_companions(shipped_session(), c, std::move(request));
-    const std::vector<DutyCycle> all = duty_cycles(c.results, request, {});
-    const auto found =
-        std::find_if(all.begin(), all.end(), [&](const DutyCycle& d) { return d.result == &c.results[i]; });
-    REQUIRE(found != all.end());
-    return *found;
+ModelComparison compared(const char* model, std::vector<std::string> hardware, Duty duty = {}) {
+    return compare_models(shipped_session(), asked(model, std::move(hardware), std::move(duty)));
+}
+
+/// Of one device, with the results that it points to.
+struct Shared {
+    ModelComparison c;
+    std::vector<Result> slices;
+    DutyCycle cycle;
+};
+
+Shared shared(const char* model, const char* hardware, Duty duty) {
+    Shared all{compared(model, {hardware}, std::move(duty)), {}, {}};
+    all.slices = on_slices(shipped_session(), all.c);
+    all.cycle = duty_cycles(all.c.results, all.slices, {}).front();
+    return all;
 }
 
 } // namespace
 
 TEST_CASE("networks share the time and the memory of a device", "[compare][duty]") {
-    const ModelComparison c = compared("yolov8n", {"Jetson-Orin-Nano"});
-    const double own_s = c.results.front().estimate.latency_s;
-    const DutyCycle alone = shared(c, {.every_s = 0.1});
+    const auto at = [](Duty duty) { return shared("yolov8n", "Jetson-Orin-Nano", std::move(duty)); };
+    const Shared one = at({.every_s = 0.1}), two = at({.every_s = 0.1, .with = {{"resnet50", 0.05}}});
+    const DutyCycle &alone = one.cycle, &both = two.cycle;
+    const double own_s = one.c.results.front().estimate.latency_s;
     CHECK(alone.active_share == Approx(own_s / 0.1));
-    const DutyCycle both = shared(c, {.every_s = 0.1, .with = {{"resnet50", 0.05}}});
     REQUIRE(both.networks.size() == 2);
     const SharedNetwork& other = both.networks[1];
     CHECK(both.networks[0].share == Approx(alone.active_share));
@@ -48,29 +60,78 @@ TEST_CASE("networks share the time and the memory of a device", "[compare][duty]
     CHECK(*both.average_w > *alone.average_w);
     CHECK(both.holds());
     // Twice as often is twice the time.
-    CHECK(shared(c, {.every_s = 0.1, .with = {{"resnet50", 0.025}}}).networks[1].share ==
+    CHECK(at({.every_s = 0.1, .with = {{"resnet50", 0.025}}}).cycle.networks[1].share ==
           Approx(2 * other.share));
     // Without a rate the first has what the others leave.
-    const DutyCycle rest = shared(c, {.with = {{"resnet50", 0.05}}});
-    CHECK(rest.active_share == Approx(1));
-    CHECK(1 / rest.networks[0].every_s == Approx((1 - other.share) / own_s));
+    const Shared rest = at({.with = {{"resnet50", 0.05}}});
+    CHECK(rest.cycle.active_share == Approx(1));
+    CHECK(1 / rest.cycle.networks[0].every_s == Approx((1 - other.share) / own_s));
     // More than there is.
-    const DutyCycle much = shared(c, {.every_s = 0.1, .with = {{"resnet50", other.latency_s / 2}}});
-    CHECK(much.active_share > 1);
-    CHECK_FALSE(much.holds());
-    CHECK_FALSE(much.average_w);
-    CHECK_THAT(in_words(std::span(&much, 1), {.every_s = 0.1, .with = {{"resnet50", 0.05}}}),
+    const Shared much = at({.every_s = 0.1, .with = {{"resnet50", other.latency_s / 2}}});
+    CHECK(much.cycle.active_share > 1);
+    CHECK_FALSE(much.cycle.holds());
+    CHECK_FALSE(much.cycle.average_w);
+    CHECK_THAT(in_words(std::span(&much.cycle, 1), much.c.results, decide(much.c.results, {})),
                Catch::Contains("too much"));
 }
 
+TEST_CASE("power, energy and money at a rate are those of all the time", "[compare][duty]") {
+    const double every_s = 0.1;
+    const ModelComparison busy = compared("mobilenet_v2", {"Coral-Edge-TPU"}),
+                          c = compared("mobilenet_v2", {"Coral-Edge-TPU"}, {.every_s = every_s});
+    const Result &before = busy.results.front(), &now = c.results.front();
+    const double work_j = *value_of(before, metric::energy), latency_s = *value_of(before, metric::latency);
+    const DutyCycle cycle = duty_cycle(now, {});
+    CHECK(*value_of(now, metric::power) ==
+          Approx(work_j / every_s + *cycle.idle_w * (1 - latency_s / every_s)));
+    CHECK(*value_of(now, metric::energy) == Approx(*value_of(now, metric::power) * every_s));
+    CHECK(*value_of(now, metric::efficiency) == Approx(1 / *value_of(now, metric::energy)));
+    CHECK(cycle.work_w == Approx(*value_of(before, metric::power)));
+    CHECK(*value_of(now, metric::latency) == latency_s);
+    const Cost cost = cost_of(now, {});
+    CHECK(cost.average_per_s == Approx(1 / every_s));
+    CHECK(*cost.capital * 4 * kHoursPerYear * 3600 / every_s == Approx(now.device->list_price->amount.value));
+}
+
+TEST_CASE("what cannot keep up misses a limit", "[compare][duty]") {
+    constexpr const char *kSlow = "Jetson-Orin-Nano@7W", *kFast = "Jetson-Orin-Nano@25W";
+    const double slow_s = compared("yolov8n", {kSlow}).results.front().estimate.latency_s;
+    const Duty duty{.every_s = slow_s / 1.2};
+    const ModelComparison c = compared("yolov8n", {kSlow, kFast}, duty);
+    const Decision decision = decide(c.results, c.request.decision);
+    CHECK(decision.qualifies == std::vector<bool>{false, true});
+    CHECK(*decision.verdicts[0][0].value == Approx(1.2));
+    CHECK(decision.recommended->best == 1);
+    for (const Metric* m : {&metric::power, &metric::energy, &metric::efficiency, &metric::cost})
+        CHECK_FALSE(value_of(c.results[0], *m));
+    // Alone, the power modes that do keep up are told, as of any limit.
+    const ModelComparison alone = compared("yolov8n", {kSlow}, duty);
+    CHECK_FALSE(alone.modes.front().empty());
+    const Decision none = decide(alone.results, alone.request.decision);
+    CHECK_FALSE(none.recommended);
+    REQUIRE(none.nearest);
+    CHECK(*none.request.constraints[none.nearest->constraint].metric == metric::time_at_work);
+    // Companions count as much as the rate itself.
+    const ModelComparison full = compared("yolov8n", {kFast}, {.with = {{"resnet50", 1e-5}}});
+    CHECK_FALSE(decide(full.results, {}).qualifies.front());
+}
+
+TEST_CASE("a limit on power holds for the average, of what keeps up first", "[compare][duty]") {
+    CompareModelsRequest request = asked("yolov8n", {"Jetson-Orin-Nano@15W"}, {.every_s = 1.0 / 30});
+    const double limit_w = 5;
+    request.decision.constraints = {{&metric::power, limit_w}};
+    const ModelComparison c = compare_models(shipped_session(), request);
+    CHECK(c.results.front().estimate.power_w > limit_w);
+    CHECK(decide(c.results, c.request.decision).qualifies.front());
+}
+
 TEST_CASE("weights that a chip keeps come anew where it cannot keep those of all", "[compare][duty]") {
-    const ModelComparison c = compared("mobilenet_v2", {"Coral-Edge-TPU"});
-    const double own_s = c.results.front().estimate.latency_s;
     const auto with = [&](const char* model) {
-        return shared(c, {.every_s = 1, .with = {{model, 1}}}).networks.front().latency_s;
+        const Shared s = shared("mobilenet_v2", "Coral-Edge-TPU", {.every_s = 1, .with = {{model, 1}}});
+        return s.cycle.networks.front().latency_s / s.c.results.front().estimate.latency_s;
     };
-    CHECK(with("squeezenet1_1") == Approx(own_s)); // 3.5 and 1.2 MB of weights in 8
-    CHECK(with("resnet50") > 1.5 * own_s);
+    CHECK(with("squeezenet1_1") == Approx(1)); // 3.5 and 1.2 MB of weights in 8
+    CHECK(with("resnet50") > 1.5);
 }
 
 TEST_CASE("a slice has its units and its part of cache and memory", "[hardware][duty]") {
@@ -116,21 +177,56 @@ TEST_CASE("a slice is as fast as MLPerf measured one", "[hardware][duty]") {
 }
 
 TEST_CASE("networks get the least slices that keep up with them", "[compare][duty]") {
-    const ModelComparison c = compared("yolov8n", {"A100"});
-    const DutyCycle both = shared(c, {.every_s = 1.0 / 30, .with = {{"resnet50", 0.01}}});
-    CHECK(both.networks[0].slice == "1g.10gb");
-    CHECK(both.networks[1].slice == "1g.10gb");
-    const DutyCycle rest = shared(c, {.with = {{"resnet50", 0.01}}});
-    CHECK(rest.networks[0].slice == "4g.40gb"); // what one slice of seven leaves
-    const DutyCycle none = shared(c, {.every_s = 1e-6, .with = {{"resnet50", 0.01}}});
-    CHECK(none.networks[0].slice.empty());
-    CHECK(none.networks[1].slice.empty());
+    const auto slices = [](Duty duty) {
+        std::vector<std::string> names;
+        for (const SharedNetwork& n : shared("yolov8n", "A100", std::move(duty)).cycle.networks)
+            names.push_back(n.slice);
+        return names;
+    };
+    CHECK(slices({.every_s = 1.0 / 30, .with = {{"resnet50", 0.01}}}) ==
+          std::vector<std::string>{"1g.10gb", "1g.10gb"});
+    // What one slice of seven leaves.
+    CHECK(slices({.with = {{"resnet50", 0.01}}}).front() == "4g.40gb");
+    CHECK(slices({.every_s = 1e-6, .with = {{"resnet50", 0.01}}}) == std::vector<std::string>{"", ""});
 }
 
-TEST_CASE("a companion is a model and how often it runs", "[compare][duty]") {
-    CHECK(parse_companion("midas@5fps").every_s == Approx(0.2));
-    CHECK(parse_companion("whisper-tiny@30s").every_s == Approx(30));
-    CHECK(parse_companion("a@b@200ms").model == "a@b");
-    for (const char* wrong : {"midas", "midas@", "@5fps", "midas@5", "midas@0fps", "midas@-1s", "midas@infs"})
-        CHECK_THROWS_AS(parse_companion(wrong), UsageError);
+TEST_CASE("rates, periods and batteries are read with their units", "[ask][duty]") {
+    const auto duty = [](const char* key, const char* text) {
+        QuestionTexts texts(Spelling::key);
+        texts.give(key, text);
+        if (std::string_view(key) == "battery")
+            texts.give("every", "1s");
+        return texts.question().conditions.duty;
+    };
+    for (const char* text : {"30", "30fps", "30 fps", "30/s", "30Hz"})
+        CHECK(1 / duty("fps", text).every_s == Approx(30));
+    CHECK(duty("every", "1d").every_s == 86400);
+    CHECK(duty("every", "1 hour").every_s == 3600);
+    for (const char* text : {"2.5Ah", "2500 mAh", "9.25Wh", "33.3kJ", "2.5Ah@3.7V"})
+        CHECK(duty("battery", text).battery_wh == Approx(9.25));
+    CHECK(duty("battery", "225mAh@3V").battery_wh == Approx(0.675));
+    CHECK(duty("companions", "midas@5fps").with.front().every_s == Approx(0.2));
+    CHECK(duty("companions", "whisper-tiny@30s").with.front().every_s == Approx(30));
+    CHECK(duty("companions", "a@b@200ms").with.front().model == "a@b");
+    for (const auto& [key, text] :
+         std::vector<std::pair<const char*, const char*>>{{"fps", "0"},
+                                                          {"fps", "-3"},
+                                                          {"fps", "30ms"},
+                                                          {"every", "0s"},
+                                                          {"every", "5"},
+                                                          {"battery", "5"},
+                                                          {"battery", "0Wh"},
+                                                          {"battery", "5Wh@"},
+                                                          {"battery", "5Ah@0V"},
+                                                          {"companions", "midas"},
+                                                          {"companions", "midas@"},
+                                                          {"companions", "@5fps"},
+                                                          {"companions", "midas@5"},
+                                                          {"companions", "midas@0fps"},
+                                                          {"companions", "midas@-1s"},
+                                                          {"companions", "midas@infs"}})
+        CHECK_THROWS_AS(duty(key, text), UsageError);
+    QuestionTexts alone(Spelling::key);
+    alone.give("battery", "10Wh");
+    CHECK_THROWS_AS(alone.question(), UsageError); // how often?
 }

@@ -41,6 +41,30 @@ class AskedPrecision : public PrecisionConfig {
 
 struct ParameterOverride;
 
+/// Another network on the same device, and how often it runs: "midas@5fps".
+struct Companion {
+    std::string model; ///< as Session::load takes it
+    double every_s = 0;
+    /// The same in everything.
+    bool operator==(const Companion&) const = default;
+};
+
+/// Nominal, of a lithium-ion cell (IEC 61960-3).
+inline constexpr double kCellVolts = 3.7;
+
+/// How often a device works, and for whom else; it is idle in what time is left. Power, energy and money of
+/// a result are then those of all the time, and a device that cannot keep up misses a limit.
+struct Duty {
+    double every_s = 0; ///< from the start of one inference to that of the next; 0: none is stated
+    std::vector<Companion> with = {};
+    double battery_wh = 0; ///< 0: none
+    double cell_volts = kCellVolts;
+    /// True when time is left, or shared.
+    bool stated() const { return every_s > 0 || !with.empty(); }
+    /// The same in everything.
+    bool operator==(const Duty&) const = default;
+};
+
 /// How a workload runs. The defaults are those of the tools.
 struct Conditions {
     AskedPrecision precision; ///< what runs is Estimate::executed
@@ -65,6 +89,7 @@ struct Conditions {
     DeviceChanges structure = {}; ///< to its structure
     /// Parameters to take instead of those that the database states; null: none.
     std::shared_ptr<const std::vector<ParameterOverride>> overrides = {};
+    Duty duty = {}; ///< without: one inference after another
 
     /// The formats asked for, with the cache's.
     PrecisionConfig formats() const {

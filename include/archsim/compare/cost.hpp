@@ -33,7 +33,9 @@ struct GivenPrice {
 struct CostOptions {
     double kwh_price = 0.127; ///< USD per kWh; US commercial sector 2023, EIA Electric Power Annual
     double years = 4; ///< of use until written off; middle of the three to five of server depreciation
-    double utilization = 0.6;    ///< share of time at work; what is bought or rented stands idle otherwise
+    /// Share of time at work, where the question states no rate (Conditions::duty); what is bought or rented
+    /// stands idle otherwise.
+    double utilization = 0.6;
     double pue = 1.58;           ///< facility over IT power; Uptime Institute Global Data Center Survey 2023
     double grid_intensity = 480; ///< g CO2e per kWh; world 2023, Ember Global Electricity Review 2024
     /// Of power, energy and efficiency; absent: the wall of a device that is named with its computer, and of
@@ -45,8 +47,9 @@ struct CostOptions {
 
 /// Money and carbon of one result. Absent: the device states no such price, or has no estimate.
 struct Cost {
-    double inferences_per_s = 0;   ///< at work
-    std::optional<double> cloud;   ///< USD per inference, rented
+    double inferences_per_s = 0; ///< at work
+    double average_per_s = 0;    ///< of all the time: at the utilisation, or as often as the question states
+    std::optional<double> cloud; ///< USD per inference, rented
     std::optional<double> capital; ///< USD per inference, purchase only, a card with its part of the server
     std::optional<double> electricity; ///< USD per inference, busy and idle, with the facility's share
     std::optional<double> carbon_g;    ///< g CO2e per inference, of its electricity
@@ -74,8 +77,8 @@ struct Cost {
 /// cloud = price / (3600 r u); capital = (price + that of a card's part of its server) / (years 8766 h 3600 r
 /// u); electricity = [E + P_idle (1 - u) / (u r)] PUE price_kWh / 3.6e6, E at the boundary asked for; carbon
 /// = the same joules x intensity; embodied = kg / (years 8766 h 3600 r u); with r inferences per second at
-/// work and u the utilisation. Worked: 400 USD over 4 years at r = 100/s, u = 0.6: 400 / (4 x 8766 x 3600 x
-/// 60) = 0.053 USD per million.
+/// work and u the utilisation; at a stated rate r u is that rate. Worked: 400 USD over 4 years at r = 100/s,
+/// u = 0.6: 400 / (4 x 8766 x 3600 x 60) = 0.053 USD per million.
 ARCHSIM_API Cost cost_of(const Result& result, const CostOptions& options);
 
 /// What the tokens of a language model cost, those read and those written apart.

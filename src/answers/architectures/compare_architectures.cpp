@@ -162,6 +162,8 @@ Explanation explain(const Session& session, const ArchitectureComparison& c, std
 } // namespace
 
 ArchitectureComparison compare_architectures(const Session& session, CompareArchitecturesRequest request) {
+    if (request.conditions.duty.stated())
+        throw UsageError("how often a device works is no question to architectures: ask compare_models");
     ArchitectureComparison c;
     auto choices = choose_architectures(session, request.architectures);
     add_architecture(session, request.architecture, choices);

@@ -8,6 +8,7 @@
 #include "core/text.hpp"
 #include "result/cost_terms.hpp"
 #include "result/decisions.hpp"
+#include "result/duty_cycle.hpp"
 #include "result/ties.hpp"
 #include "session/prepared.hpp"
 #include "session/usual_precision.hpp"
@@ -162,6 +163,8 @@ BudgetAnswer check_budget(const Session& session, BudgetRequest request) {
             throw UsageError(fmt::format("--fail-on {}: a change needs a --baseline to be measured against "
                                          "(write one with --save-baseline)",
                                          rule.text));
+    if (request.conditions.duty.stated()) // a rate is a limit, whatever else is
+        request.rules.push_back({.text = "time at work>100%", .metric = &metric::time_at_work, .limit = 1});
     std::vector<EstimateRecord> baseline;
     if (!request.baseline.empty())
         baseline = read_baseline(request.baseline);
@@ -194,7 +197,8 @@ BudgetAnswer check_budget(const Session& session, BudgetRequest request) {
                 estimate.outcomes.push_back(apply(rule, estimate.before ? &*estimate.before : nullptr,
                                                   estimate.after ? &*estimate.after : nullptr,
                                                   request.certainty));
-            if (estimate.before && estimate.after)
+            // The time that a rate leaves idle has no cause among those of estimates.
+            if (estimate.before && estimate.after && !conditions.duty.stated())
                 add_moves(request.rules, estimate);
             answer.estimates.push_back(std::move(estimate));
         }

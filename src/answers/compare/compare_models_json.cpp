@@ -27,6 +27,8 @@ struct ComparedModels {
     const ModelComparison* all = nullptr;
     std::vector<Decision> decisions;
     std::vector<ComparedModel> models;
+    /// Whether there was something to decide, a rate among others.
+    bool decided() const { return !decisions.empty() && decisions.front().request.active(); }
 };
 
 ComparedModels compared(const ModelComparison& c, const CompareModelsView& view) {
@@ -108,7 +110,7 @@ AnswerDocument<ComparedModels> comparison_document(const CompareModelsView& view
              name.with(verdict_members().of<M>([](const M& m) { return m.verdict; }))
                  .with({{"next", "commands that take the answer further", &M::next}})},
             {"decisions", "for each model; null: no limit and no choice was asked for",
-             [](const A& a) { return a.all->request.decision.active() ? &a.models : nullptr; },
+             [](const A& a) { return a.decided() ? &a.models : nullptr; },
              name.with(decision_members().of<M>([](const M& m) { return m.decision; }))},
             {"models", "", &A::models, model_members().of<M>([](const M& m) {
                  return KnownModel{m.facts, m.partition};
@@ -122,9 +124,11 @@ AnswerDocument<ComparedModels> comparison_document(const CompareModelsView& view
              },
              percentile_members()},
             {"duty_cycle", "with --every, --fps or --with: at work now and then, or for several networks",
-             [duty = view.duty, boundary = view.explanations.conditions.power_at](const A& a) {
+             [slices = view.slices, boundary = view.explanations.conditions.power_at](const A& a) {
                  return Sometimes<std::vector<DutyCycle>>{
-                     duty ? std::optional(duty_cycles(a.all->results, *duty, boundary)) : std::nullopt};
+                     a.all->request.conditions.duty.stated()
+                         ? std::optional(duty_cycles(a.all->results, slices, boundary))
+                         : std::nullopt};
              },
              duty_members()}}
             .with(explanation_members().of<A>([explanations = view.explanations](const A& a) {

@@ -104,6 +104,11 @@ Table matrix(const ModelComparison& c, const Metric& by, const CostOptions& cond
     return table;
 }
 
+std::vector<Block> duty_blocks_of(std::span<const Result> results, const CompareModelsView& view) {
+    const auto at = view.explanations.conditions.power_at;
+    return duty_blocks(duty_cycles(results, view.slices, at), at.value_or(PowerBoundary::chip));
+}
+
 /// A row per result, for spreadsheets.
 Report flat_table(const ModelComparison& c, const CompareModelsView& view) {
     std::vector<RankedResult> rows;
@@ -125,9 +130,9 @@ Report flat_table(const ModelComparison& c, const CompareModelsView& view) {
         report.blocks.push_back(cold_start_table(c.results));
     if (view.percentiles)
         report.blocks.push_back(percentile_table(c.results, *view.percentiles));
-    if (view.duty)
-        add_blocks(report, duty_blocks(c.results, *view.duty, view.explanations.conditions.power_at));
-    add_blocks(report, explanation_blocks(c.results, view.explanations));
+    add_blocks(report, duty_blocks_of(c.results, view));
+    for (Block& block : explanation_blocks(c.results, view.explanations))
+        report.blocks.push_back(std::move(block));
     return report;
 }
 
@@ -237,10 +242,8 @@ class ModelSection {
                 text = fmt::format("{} costs {} {}.", labels_[winner->best],
                                    format_value(metric::cost, *cost.best()),
                                    cost.way() == Tenure::rent ? "rented" : "bought, with electricity");
-        if (!view_.duty)
-            return text;
-        const auto cycles = duty_cycles(results_, *view_.duty, shown_.conditions.power_at);
-        return cycles.empty() ? text : text + (text.empty() ? "" : " ") + in_words(cycles, *view_.duty);
+        const auto cycles = duty_cycles(results_, view_.slices, shown_.conditions.power_at);
+        return cycles.empty() ? text : text + (text.empty() ? "" : " ") + in_words(cycles, results_, decision_);
     }
 
     std::string conditions_text() const {
@@ -253,14 +256,13 @@ class ModelSection {
     }
 
     void add_asked(BesideRanking beside) {
-        if (c_.request.decision.active())
+        if (decision_.request.active())
             add_all(decision_blocks(decision_, results_, labels_));
         if (view_.cold_start)
             add(cold_start_table(results_));
         if (view_.percentiles)
             add(percentile_table(results_, *view_.percentiles));
-        if (view_.duty)
-            add_all(duty_blocks(results_, *view_.duty, shown_.conditions.power_at));
+        add_all(duty_blocks_of(results_, view_));
         add_generation_and_parts(beside);
     }
 

@@ -55,7 +55,7 @@ struct CompareModelsView {
     bool verbose = false;
     bool cold_start = false;                      ///< the first inference too
     std::optional<PercentileRequest> percentiles; ///< of every latency, under this load
-    std::optional<DutyRequest> duty;              ///< what it draws where it works now and then
+    std::vector<Result> slices;                   ///< on_slices(), where networks share devices
     Explanations explanations;
     int top = 0; ///< rows of the ranking; 0: all
     const MetricTable* metrics = &MetricTable::standard();

@@ -73,6 +73,7 @@ std::vector<std::string> next_commands(const ModelComparison& c, std::size_t mod
         shell_quoted(model < c.request.models.size() ? c.request.models[model] : c.models[model]->name);
     const std::string on = shell_quoted(leader.hardware);
     Question asked{leader.workload ? *leader.workload : c.request.workload, c.request.conditions};
+    asked.conditions.duty = {}; // which these tools have no flags for
     Question of_leader = asked;
     of_leader.conditions.stack = leader.conditions.stack;
     of_leader.conditions.devices = leader.conditions.devices;

@@ -282,6 +282,8 @@ Difference explain_difference(EstimateRecord before, EstimateRecord after, const
 }
 
 DifferenceAnswer explain_difference(const Session& session, DifferenceRequest request) {
+    if (request.before.conditions.duty.stated() || request.after.conditions.duty.stated())
+        throw UsageError("how often a device works explains no difference: ask compare_models");
     DifferenceAnswer answer;
     answer.results.push_back(estimate_side(session, request.before));
     answer.results.push_back(estimate_side(session, request.after));

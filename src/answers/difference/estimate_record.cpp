@@ -3,6 +3,7 @@
 #include "answers/difference/factor_terms.hpp"
 #include "estimate/price.hpp"
 #include "hardware/parameter_site.hpp"
+#include "result/duty_cycle.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -61,6 +62,8 @@ EstimateRecord record_of(const Result& result, const CostOptions& cost, RecordDe
     for (const Metric* metric : MetricTable::standard().rows())
         if (const auto measure = measure_of(result, *metric, cost))
             record.values[metric->key] = *measure;
+    if (const auto share = measure_of(result, metric::time_at_work, cost))
+        record.values[metric::time_at_work.key] = *share;
     const MemoryEstimate& memory = result.estimate.memory;
     record.weight_bytes = memory.weight_bytes;
     record.activation_bytes = memory.activation_bytes;

@@ -10,7 +10,7 @@
 #include "archsim/serving/simulation.hpp"
 #include "hardware/uncertainty.hpp"
 #include "session/server/server.hpp"
-#include "session/server/servers.hpp"
+#include "session/server/server.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -230,6 +230,8 @@ std::uint64_t checked_product(std::uint64_t a, std::uint64_t b) {
 } // namespace
 
 Sweep::Sweep(const Session& session, SweepRequest request) : session_(session), request_(std::move(request)) {
+    if (request_.conditions.duty.stated())
+        throw UsageError("how often a device works is no question to a design space: ask compare_models");
     for (const std::string& name : request_.models)
         models_.push_back(session.load(name));
     const auto answers = [&](const Model& model) {

@@ -120,6 +120,10 @@ class Question(TypedDict, total=False):
     changes: Mapping[str, float | str]
     fusion: str
     overrides: Sequence[str]
+    every: str
+    fps: float | str
+    companions: Sequence[str]
+    battery: str
 
 class ServerQuestion(Question, total=False):
     """The fields of a request to a server, beside those of the question: the flags of serve_model."""

@@ -258,8 +258,7 @@ std::vector<Block> cost_blocks(std::span<const Result> results, const CostOption
     });
     std::vector<ColumnOf<Row>> columns = cost_columns<Row>(CostsOf::inferences);
     columns.insert(columns.begin() + 4, {least_best("A month", "USD", "usd_per_month"), 1, [&](const Row& r) {
-                                             return times(r.each, r.cost.inferences_per_s * kSecondsPerMonth *
-                                                                      options.utilization);
+                                             return times(r.each, r.cost.average_per_s * kSecondsPerMonth);
                                          }});
     columns.insert(columns.begin(),
                    {{{"", "", "model"}, [](const Row& r) { return r.result->model->name; }},

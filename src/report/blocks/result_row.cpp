@@ -8,6 +8,7 @@
 #include "report/blocks/finding_text.hpp"
 #include "report/blocks/ranking_table.hpp"
 #include "report/render/answer_document.hpp"
+#include "result/duty_cycle.hpp"
 #include "result/generation_metrics.hpp"
 #include "result/memory_fit.hpp"
 
@@ -144,6 +145,28 @@ ResultColumns estimate_columns() {
 
 } // namespace
 
+namespace {
+
+/// What a device does with a rate; nothing where the question states none.
+ResultColumns duty_columns(std::optional<PowerBoundary> at) {
+    const auto of = [at](const char* key, const char* meaning, auto member) {
+        return of_result(key, CellType::number, meaning, [at, member](const Result& r) {
+            const auto duty = stated_duty(r, at);
+            return duty ? std::optional<double>(std::invoke(member, *duty)) : std::nullopt;
+        });
+    };
+    using D = DutyCycle;
+    return {of("time_at_work", "with a rate: part of the time, above 1 where it cannot keep up",
+               &D::active_share),
+            of("work_power_w", "with a rate: while it works; power_w is the average", &D::work_w),
+            of("idle_power_w", "with a rate: between inferences", &D::idle_w),
+            of("idle_energy_j", "with a rate: of the time that is left, for each inference",
+               [](const D& d) { return d.average_w ? std::optional(d.idle_j()) : std::nullopt; }),
+            of("battery_hours", "on the battery that the question states", &D::battery_hours)};
+}
+
+} // namespace
+
 std::string meaning_of(const MetricField& field) {
     const Metric& metric = *field.metric;
     return field.part == MetricField::Part::value
@@ -160,6 +183,7 @@ std::vector<ColumnOf<RankedResult>> result_columns(const MetricView& view) {
     ResultColumns columns = identity_columns();
     append(columns, metric_columns(view));
     append(columns, estimate_columns());
+    append(columns, duty_columns(view.conditions.power_at));
     return columns;
 }
 

@@ -10,6 +10,7 @@
 #include "result/bound_shares.hpp"
 #include "result/cost_terms.hpp"
 #include "result/decisions.hpp"
+#include "result/duty_cycle.hpp"
 #include "result/format_parts.hpp"
 #include "result/generation_metrics.hpp"
 #include "result/memory_fit.hpp"
@@ -221,10 +222,29 @@ std::string unranked_text(const VerdictQuestion& q, const VerdictFacts& facts, b
                                      more > 0 ? fmt::format("; and {} more", more) : std::string());
 }
 
+bool is_rate(const Constraint& c) {
+    return *c.metric == metric::time_at_work;
+}
+
+/// "the limit", "all limits"; of a rate alone "the rate".
+std::string limits_words(const VerdictFacts& facts, const char* several) {
+    return facts.limits.size() > 1                    ? several
+           : is_rate(facts.limits.front().constraint) ? "the rate"
+                                                      : "the limit";
+}
+
 std::string limit_words(const Constraint& c) {
+    if (is_rate(c))
+        return "keeps up";
     return fmt::format("{} {} {}", c.metric->noun,
                        c.metric->better == Better::higher ? "at least" : "at most",
                        format_value(*c.metric, c.limit));
+}
+
+/// Whether a rate is all that is asked for and everybody keeps it, which needs no words.
+bool is_rate_kept(const VerdictFacts& facts) {
+    return facts.limits.size() == 1 && is_rate(facts.limits.front().constraint) &&
+           facts.all_limits == facts.running;
 }
 
 /// "KPU-T256@15W (projected, 12.1 ms)": power modes that were not asked for and meet every limit; empty:
@@ -242,7 +262,7 @@ std::string modes_text(const VerdictQuestion& q) {
 }
 
 std::string limits_text(const VerdictQuestion& q, const VerdictFacts& facts) {
-    if (facts.limits.empty())
+    if (facts.limits.empty() || is_rate_kept(facts))
         return "";
     const bool one = q.results.size() == 1;
     std::string text = facts.limits.size() == 1 ? "Limit " : "Limits: ";
@@ -267,18 +287,20 @@ std::string limits_text(const VerdictQuestion& q, const VerdictFacts& facts) {
 std::string none_text(const VerdictQuestion& q, const VerdictFacts& facts) {
     if (facts.within || facts.limits.empty())
         return "";
-    const std::string limits = facts.limits.size() == 1 ? "the limit"
-                               : q.results.size() == 1  ? "its limits"
-                                                        : "all limits";
-    std::string text = q.results.size() == 1 ? fmt::format("{} misses {}", q.labels.front(), limits)
-                                             : "None meets " + limits;
+    const bool one = q.results.size() == 1;
+    const std::string limits = limits_words(facts, one ? "its limits" : "all limits");
+    // What cannot keep up has no power and no price to be held against a limit.
+    const bool late = is_rate(facts.limits.front().constraint) && facts.limits.front().met == 0;
+    std::string text =
+        one    ? fmt::format("{} {}", q.labels.front(), late ? "cannot keep up" : "misses " + limits)
+        : late ? std::string("None keeps up")
+               : "None meets " + limits;
     if (const std::string modes = modes_text(q); !modes.empty())
         return fmt::format("{} as listed; another power mode would: {}.", text, modes);
     if (const auto& nearest = q.decision->nearest) {
         const Verdict& v = q.decision->verdicts[nearest->result][nearest->constraint];
         const Constraint& limit = v.constraint;
-        text += q.results.size() == 1 ? ": "
-                                      : fmt::format("; nearest is {}, ", standing_label(q, nearest->result));
+        text += one ? ": " : fmt::format("; nearest is {}, ", standing_label(q, nearest->result));
         if (v.value)
             text += fmt::format("{} of {}, {} {} required", limit.metric->noun,
                                 format_value(*limit.metric, *v.value),
@@ -478,9 +500,9 @@ std::vector<std::string> lines_of(const VerdictQuestion& q, const VerdictFacts& 
             all.push_back({2, 7, "Refuted: " + refuted_text(e) + ".", "Refuted: " + e.refuted + ".", 1});
     } else {
         std::string first = best_text(q, facts, facts.best.front());
-        if (!facts.limits.empty())
-            first = fmt::format("{} the limit{}, {}", facts.within ? "Within" : "Without",
-                                facts.limits.size() == 1 ? "" : "s", first_lower(std::move(first)));
+        if (!facts.limits.empty() && !is_rate_kept(facts))
+            first = fmt::format("{} {}, {}", facts.within ? "Within" : "Without",
+                                limits_words(facts, "the limits"), first_lower(std::move(first)));
         all.push_back({2, 0, asked + first});
         all.push_back({2, 7, others_text(q, facts)});
         all.push_back({3, 10, unranked_text(q, facts, true), unranked_text(q, facts, false), 1});

@@ -10,7 +10,7 @@
 #include "session/generation/language_model.hpp"
 #include "session/generation/step.hpp"
 #include "session/graph_run.hpp"
-#include "session/server/servers.hpp"
+#include "session/server/server.hpp"
 
 #include <fmt/format.h>
 

@@ -165,8 +165,8 @@ int main(int argc, char** argv) {
         }
         const std::optional<std::size_t> first = answer.cheapest ? answer.cheapest : answer.fewest;
         if (!size.emit.empty() && first)
-            output.emit(launch_text(session, answer, answer.devices[*first], *value_named<LaunchTarget>(size.emit),
-                                    checkpoint_of(session, name)));
+            output.emit(launch_text(session, answer, answer.devices[*first],
+                                    *value_named<LaunchTarget>(size.emit), checkpoint_of(session, name)));
         else
             output.emit_answer(answer);
         return static_cast<int>(answer.fewest ? cli::Exit::ok : cli::Exit::nothing);

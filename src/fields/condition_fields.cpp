@@ -204,7 +204,7 @@ std::vector<QuestionField> duty_fields() {
     };
     return {{.key = "every",
              .flag = "--every",
-             .help = "one inference in so long, idle between: average power, a limit on speed; 1s",
+             .help = "one inference in so long (1s), idle between; a limit on speed",
              .value = "TIME",
              .of = FieldOf::duty,
              .print = every,

@@ -41,10 +41,11 @@ Result run_graph_on(const std::shared_ptr<const BoundModel>& model, std::string_
                     BatchCounts* counted = nullptr);
 
 // Where a power budget is an estimate, the prices of events give way to it on the chip as it is described
-// (bounded_by_budget). What is changed about that chip keeps those prices, and is held to the budget by its clock.
+// (bounded_by_budget). What is changed about that chip keeps those prices, and is held to the budget by its
+// clock.
 
-/// The factor on the prices of events that makes the chip as it is described meet its estimated budget; 1 where its
-/// limit is known, where it meets the budget anyway or cannot run.
+/// The factor on the prices of events that makes the chip as it is described meet its estimated budget; 1
+/// where its limit is known, where it meets the budget anyway or cannot run.
 double scale_to_budget(const std::shared_ptr<const BoundModel>& model, std::string_view device,
                        std::shared_ptr<const Machine> described, const Conditions& conditions);
 /// Nothing where the limit is known.

@@ -247,9 +247,12 @@ TEST_CASE("a text that one place takes for a field is taken in each", "[laws][as
             const bool of_prompt = field.of == FieldOf::answer && field.key != "prompt_tokens";
             if (of_prompt || field.key == "beams")
                 texts.give("prompt_tokens", "512");
+            const bool of_rate = field.key == "battery"; // which lasts as long as something is asked of it
+            if (of_rate)
+                texts.give("every", "10s");
             texts.give(one.key, text);
             const Question asked = texts.question();
-            const std::string flags = of_prompt ? " --prompt-tokens 512 " : " ";
+            const std::string flags = of_prompt ? " --prompt-tokens 512 " : of_rate ? " --every 10s " : " ";
             if (field.flag.empty())
                 continue;
             check_same(asked,

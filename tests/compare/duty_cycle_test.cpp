@@ -1,5 +1,6 @@
 // One device for several networks: shares of its time, memory of all, slices of a GPU.
 
+#include "answers/compare/compare_models_report.hpp"
 #include "answers/compare/duty_cycle.hpp"
 
 #include "archsim/compare/decisions.hpp"
@@ -8,6 +9,7 @@
 #include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 
@@ -123,6 +125,25 @@ TEST_CASE("a limit on power holds for the average, of what keeps up first", "[co
     const ModelComparison c = compare_models(shipped_session(), request);
     CHECK(c.results.front().estimate.power_w > limit_w);
     CHECK(decide(c.results, c.request.decision).qualifies.front());
+}
+
+TEST_CASE("what a rate leaves stands in every format, with what was asked", "[compare][duty]") {
+    const ModelComparison c =
+        compared("yolov8n", {"Jetson-Orin-Nano@15W"}, {.every_s = 1.0 / 30, .battery_wh = 50});
+    const DutyCycle duty = duty_cycle(c.results.front(), {});
+    const auto document = nlohmann::json::parse(to_json(c));
+    CHECK(document["request"]["fps"] == 30);
+    CHECK(document["request"]["battery"] == "50Wh");
+    CHECK(document["decisions"][0]["constraints"][0]["metric"] == "time_at_work");
+    const auto& row = document["results"][0];
+    CHECK(row["power_w"].get<double>() == Approx(*duty.average_w));
+    CHECK(row["work_power_w"].get<double>() == Approx(duty.work_w));
+    CHECK(row["battery_hours"].get<double>() == Approx(50 / *duty.average_w));
+    const std::string csv = render(describe(c, {}, Format::csv), Format::csv);
+    for (const char* column :
+         {"time_at_work", "work_power_w", "idle_power_w", "idle_energy_j", "battery_hours"})
+        CHECK_THAT(csv, Catch::Contains(column));
+    CHECK_THAT(render(describe(c), Format::text), Catch::Contains("h on the battery"));
 }
 
 TEST_CASE("weights that a chip keeps come anew where it cannot keep those of all", "[compare][duty]") {

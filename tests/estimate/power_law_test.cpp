@@ -84,8 +84,9 @@ TEST_CASE("average power never passes the limit or the stated power, on every de
         }
 }
 
-TEST_CASE("a budget that is an estimate holds what is changed about a chip by its clock, at the prices of the chip",
-          "[laws][energy][power]") {
+TEST_CASE(
+    "a budget that is an estimate holds what is changed about a chip by its clock, at the prices of the chip",
+    "[laws][energy][power]") {
     std::size_t checked = 0;
     for (const std::string& hardware : laws::hardware()) {
         const auto format = narrowest("resnet50", hardware);

@@ -39,16 +39,17 @@ double estimate_value(const std::string& model, const std::string& hardware, Pre
 
 } // namespace
 
-TEST_CASE("what the slower device could gain is said beside what the faster one could lose", "[architectures]") {
+TEST_CASE("what the slower device could gain is said beside what the faster one could lose",
+          "[architectures]") {
     auto request = request_for("resnet50", Precision::int8);
     request.architectures = request.explain = {"RK3588-NPU", "RK3568-NPU"};
     request.metric = &metric::latency;
     const auto c = compare(request);
     REQUIRE(c.explanation);
     for (const std::string& device : request.explain)
-        CHECK(std::count_if(
-                  c.explanation->flips.begin(), c.explanation->flips.end(),
-                  [&](const Flip& flip) { return flip.change == "peak" && flip.architecture == device; }) == 1);
+        CHECK(std::count_if(c.explanation->flips.begin(), c.explanation->flips.end(), [&](const Flip& flip) {
+                  return flip.change == "peak" && flip.architecture == device;
+              }) == 1);
 }
 
 TEST_CASE("without names the four default architectures are compared, with all every family",

@@ -7,6 +7,7 @@
 #include "core/text.hpp"
 #include "laws/laws.hpp"
 #include "report/blocks/result_text.hpp"
+#include "result/format_parts.hpp"
 #include "session/given.hpp"
 #include "session/loading.hpp"
 
@@ -132,7 +133,7 @@ TEST_CASE("a name means the same format to whoever is asked", "[session][names][
         const ServingResult served = run_serving(session, model, "RTX-3090", {}, load);
         REQUIRE(served.ok);
         CHECK(served.parallelism.devices() == 1);
-        CHECK(served.precision == name_of(alone.estimate.executed.weights));
+        CHECK(served.precision == multiplied_format(alone));
         CHECK(served.runtime == alone.runtime->name);
         CHECK(served.summary.time_per_token_s.mean ==
               Approx(alone.generation->time_per_output_token_s).epsilon(0.15));

@@ -104,11 +104,11 @@ struct Machine {
     }
     double power_limit_w =
         0; ///< of one chip: the mode's, else the thermal design power; 0 = unknown or estimated
-    double power_budget_w = 0;        ///< the same where it is an estimate: it bounds energy, not the clock
-    /// What every event's price is multiplied with: where a budget is an estimate, what made the chip as it is
-    /// described meet it (Estimate::energy_scale), once something about it is changed.
+    double power_budget_w = 0; ///< the same where it is an estimate: it bounds energy, not the clock
+    /// What every event's price is multiplied with: where a budget is an estimate, what made the chip as it
+    /// is described meet it (Estimate::energy_scale), once something about it is changed.
     double price_scale = 1;
-    double static_power_w = 0; ///< of one chip
+    double static_power_w = 0;        ///< of one chip
     double memory_capacity_bytes = 0; ///< of one chip, or of `host`; 0 = unknown
     /// Whose memory holds what passes through a chip that has none of its own, or the computer that the chip
     /// is named with; null: neither.

@@ -7,8 +7,8 @@
 
 #include "core/lists.hpp"
 #include "report/blocks/number_format.hpp"
-#include "report/blocks/subgraph_table.hpp"
 #include "report/blocks/shape_text.hpp"
+#include "report/blocks/subgraph_table.hpp"
 #include "result/generation_metrics.hpp"
 #include "result/ranking.hpp"
 

@@ -1,9 +1,9 @@
 #include "answers/architectures/architectures.hpp"
 
 #include "fields/question_json.hpp"
-#include "report/blocks/ranking_table.hpp"
 #include "report/blocks/energy_report.hpp"
 #include "report/blocks/finding_text.hpp"
+#include "report/blocks/ranking_table.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/render/answer_document.hpp"

@@ -1,10 +1,10 @@
 #include "answers/compare/compare_models_report.hpp"
 
 #include "core/lists.hpp"
-#include "report/blocks/ranking_table.hpp"
 #include "report/blocks/finding_text.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
+#include "report/blocks/ranking_table.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/subgraph_table.hpp"
@@ -243,7 +243,8 @@ class ModelSection {
                                    format_value(metric::cost, *cost.best()),
                                    cost.way() == Tenure::rent ? "rented" : "bought, with electricity");
         const auto cycles = duty_cycles(results_, view_.slices, shown_.conditions.power_at);
-        return cycles.empty() ? text : text + (text.empty() ? "" : " ") + in_words(cycles, results_, decision_);
+        return cycles.empty() ? text
+                              : text + (text.empty() ? "" : " ") + in_words(cycles, results_, decision_);
     }
 
     std::string conditions_text() const {

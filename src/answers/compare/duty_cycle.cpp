@@ -67,10 +67,10 @@ std::vector<ColumnOf<DutyCycle>> duty_columns(bool battery, bool shared) {
     if (shared)
         columns.push_back({least_best("Memory", "MB", "memory_bytes"), kMega, &D::memory_bytes});
     append(columns, {{least_best("Inference", "mJ", "inference_energy_j"), kMilli, &D::inference_j},
-                             {least_best("Working", "W", "work_power_w"), 1, &D::work_w},
-                             {least_best("Idle", "W", "idle_power_w"), 1, &D::idle_w},
-                             {least_best("Average", "W", "average_power_w"), 1, &D::average_w},
-                             {least_best("Charge", "mAh/day", "charge_mah_per_day"), 1, &D::mah_per_day}});
+                     {least_best("Working", "W", "work_power_w"), 1, &D::work_w},
+                     {least_best("Idle", "W", "idle_power_w"), 1, &D::idle_w},
+                     {least_best("Average", "W", "average_power_w"), 1, &D::average_w},
+                     {least_best("Charge", "mAh/day", "charge_mah_per_day"), 1, &D::mah_per_day}});
     if (battery)
         columns.push_back({most_best("Battery", "h", "battery_hours"), 1, &D::battery_hours});
     return columns;
@@ -155,12 +155,17 @@ Table network_table(std::span<const DutyCycle> cycles) {
 
 std::vector<Result> on_slices(const Session& session, const ModelComparison& c) {
     std::vector<Result> slices;
-    for (const Result& r : c.results)
-        if (r.ok() && !r.beside.empty() && r.power_mode.empty())
-            for (const DeviceSlice& slice : r.device->slices)
-                if (on_slice(slices, r, slice.name, 0) == nullptr)
-                    slices.push_back(
-                        session.estimate(*r.workload, r.hardware + "@" + slice.name, r.conditions));
+    const std::size_t per_model = c.results.size() / std::max<std::size_t>(1, c.request.models.size());
+    for (std::size_t i = 0; i < c.results.size(); ++i) {
+        const Result& r = c.results[i];
+        if (!r.ok() || r.beside.empty() || !r.power_mode.empty() || r.device->slices.empty())
+            continue;
+        Workload whole = *r.workload;
+        whole.model = session.load(c.request.models[i / per_model]); // a result keeps none
+        for (const DeviceSlice& slice : r.device->slices)
+            if (on_slice(slices, r, slice.name, 0) == nullptr)
+                slices.push_back(session.estimate(whole, r.hardware + "@" + slice.name, r.conditions));
+    }
     return slices;
 }
 
@@ -183,8 +188,8 @@ std::string in_words(std::span<const DutyCycle> cycles, std::span<const Result> 
     const Duty& asked = cycles.front().result->conditions.duty;
     const bool shared = !asked.with.empty(), rest = asked.every_s <= 0;
     const auto key = [&](const DutyCycle& d) { // what holds and may lead; draws least, or does most
-        return std::tuple(!decision.qualifies[static_cast<std::size_t>(d.result - results.data())], !d.holds(),
-                          !may_lead(d.result->estimate), rest ? d.networks.front().every_s : 0);
+        return std::tuple(!decision.qualifies[static_cast<std::size_t>(d.result - results.data())],
+                          !d.holds(), !may_lead(d.result->estimate), rest ? d.networks.front().every_s : 0);
     };
     const DutyCycle* best = &cycles.front();
     for (const DutyCycle& d : cycles)

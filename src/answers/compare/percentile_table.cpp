@@ -1,7 +1,7 @@
 #include "answers/compare/compare_models_report.hpp"
 #include "core/lists.hpp"
-#include "report/blocks/result_text.hpp"
 #include "report/blocks/number_format.hpp"
+#include "report/blocks/result_text.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -105,7 +105,8 @@ std::string rate_text(const LocalAnswer& answer, const LocalModel& m) {
     return fmt::format(
         "{} in {}, {} {} ({}){}.", m.name, m.format, format_number(m.output.per_s), rate_unit(answer),
         m.doubt.empty() ? fmt::format("{} to {}", format_number(m.output.low), format_number(m.output.high))
-                        : m.doubt.brief(),
+        : m.doubt.standing == Standing::refuted ? m.doubt.brief()
+                                                : std::string(name_of(m.doubt.standing)),
         m.device_layers < m.layers || m.expert_layers > 0 ? ", with the host" : "");
 }
 

@@ -1,8 +1,8 @@
 #include "answers/portability/check_model.hpp"
 
 #include "core/lists.hpp"
-#include "report/blocks/result_text.hpp"
 #include "report/blocks/result_row.hpp"
+#include "report/blocks/result_text.hpp"
 #include "report/blocks/verdict.hpp"
 #include "report/render/answer_document.hpp"
 #include "result/ranking.hpp"

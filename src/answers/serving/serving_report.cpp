@@ -1,8 +1,8 @@
 #include "answers/serving/serving_report.hpp"
 
 #include "core/lists.hpp"
-#include "report/blocks/result_text.hpp"
 #include "report/blocks/number_format.hpp"
+#include "report/blocks/result_text.hpp"
 #include "result/ranking.hpp"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ std::vector<ColumnOf<ServedRun>> p99_columns(const char* heading, const std::str
                                              PercentileBounds WaitBounds::*bounds) {
     const auto value = [of](ServedRun r) { return (r->summary.*of).p99; };
     return {{least_best(fmt::format("{} P99", heading), "ms", key + "_p99_s"), kServingMilli, value},
-            {interval_column("90 %", "ms", key + "_p99_low_s", key + "_p99_high_s", 1), [=](ServedRun r) {
+            {interval_column("90 %", "ms", key + "_p99_low_s", key + "_p99_high_s", 2), [=](ServedRun r) {
                  const PercentileBounds& ends = r->bounds.*bounds;
                  return interval_cell(kServingMilli, ends.low.p99, value(r), ends.high.p99);
              }}};
@@ -42,42 +42,41 @@ void add_latency_notes(Table& table) {
 std::vector<ColumnOf<ServedRun>> serving_columns() {
     std::vector<ColumnOf<ServedRun>> run = {
         {most_best("Load", "req/s", "rate_per_s"), 1, [](ServedRun r) { return positive(r->rate_per_s); }},
-        {most_best("In flight", "", "in_flight", 2),
+        {most_best("In flight", "", "in_flight", 3),
          [](ServedRun r) { return count_cell(r->in_flight > 0, static_cast<double>(r->in_flight)); }},
-        {most_best("Saturated rate", "req/s", "capacity_per_s", 1), 1,
+        {most_best("Saturated rate", "req/s", "capacity_per_s", 2), 1,
          [](ServedRun r) { return positive(r->capacity_per_s); }},
-        {least_best("TTFT P50", "ms", "time_to_first_token_p50_s", 1), kServingMilli,
+        {least_best("TTFT P50", "ms", "time_to_first_token_p50_s", 2), kServingMilli,
          [](ServedRun r) { return r->summary.time_to_first_s.p50; }}};
     append(run, p99_columns("TTFT", "time_to_first_token", &ServingSummary::time_to_first_s,
-                                    &WaitBounds::time_to_first_s));
-    append(run, {{least_best("TPOT P50", "ms", "time_per_output_token_p50_s", 1), kServingMilli,
-                          [](ServedRun r) { return r->summary.time_per_token_s.p50; }}});
+                            &WaitBounds::time_to_first_s));
+    append(run, {{least_best("TPOT P50", "ms", "time_per_output_token_p50_s", 2), kServingMilli,
+                  [](ServedRun r) { return r->summary.time_per_token_s.p50; }}});
     append(run, p99_columns("TPOT", "time_per_output_token", &ServingSummary::time_per_token_s,
-                                    &WaitBounds::time_per_token_s));
-    append(
-        run, {{least_best("E2E P99", "s", "end_to_end_p99_s", 2), 1,
-               [](ServedRun r) { return r->summary.end_to_end_s.p99; }},
-              {most_best("Output", "tokens/s", "output_tokens_per_s"), 1,
-               [](ServedRun r) { return r->summary.output_tokens_per_s; }},
-              {most_best("Batch", "", "mean_batch", 2), 1, [](ServedRun r) { return r->outcome.batch; }},
-              {least_best("Waiting", "", "mean_waiting", 2), 1,
-               [](ServedRun r) { return r->summary.mean_waiting; }},
-              {least_best("Busy", "%", "utilization", 2), 1 / kServingPercent,
-               [](ServedRun r) { return r->summary.utilization; }},
-              {least_best("Power", "W", "power_w", 1), 1, [](ServedRun r) { return r->summary.watts; }},
-              {least_best("Output", "J/token", "joules_per_million_output_tokens", 2), kServingMillion,
-               [](ServedRun r) { return r->summary.joules_per_million_output; }},
-              {least_best("Prompt", "J/token", "joules_per_million_prompt_tokens", 3), kServingMillion,
-               [](ServedRun r) { return r->summary.joules_per_million_prompt; }},
-              {least_best("Output", "USD/M tok", "usd_per_million_output_tokens"), 1,
-               [](ServedRun r) { return r->usd_per_million_output(); }},
-              {least_best("Prompt", "USD/M tok", "usd_per_million_prompt_tokens", 3), 1,
-               [](ServedRun r) { return r->usd_per_million_prompt(); }}});
+                            &WaitBounds::time_per_token_s));
+    append(run, {{least_best("E2E P99", "s", "end_to_end_p99_s", 3), 1,
+                  [](ServedRun r) { return r->summary.end_to_end_s.p99; }},
+                 {most_best("Output", "tokens/s", "output_tokens_per_s"), 1,
+                  [](ServedRun r) { return r->summary.output_tokens_per_s; }},
+                 {most_best("Batch", "", "mean_batch", 3), 1, [](ServedRun r) { return r->outcome.batch; }},
+                 {least_best("Waiting", "", "mean_waiting", 3), 1,
+                  [](ServedRun r) { return r->summary.mean_waiting; }},
+                 {least_best("Busy", "%", "utilization", 3), 1 / kServingPercent,
+                  [](ServedRun r) { return r->summary.utilization; }},
+                 {least_best("Power", "W", "power_w", 2), 1, [](ServedRun r) { return r->summary.watts; }},
+                 {least_best("Output", "J/token", "joules_per_million_output_tokens", 3), kServingMillion,
+                  [](ServedRun r) { return r->summary.joules_per_million_output; }},
+                 {least_best("Prompt", "J/token", "joules_per_million_prompt_tokens", 4), kServingMillion,
+                  [](ServedRun r) { return r->summary.joules_per_million_prompt; }},
+                 {least_best("Output", "USD/M tok", "usd_per_million_output_tokens"), 1,
+                  [](ServedRun r) { return r->usd_per_million_output(); }},
+                 {least_best("Prompt", "USD/M tok", "usd_per_million_prompt_tokens", 4), 1,
+                  [](ServedRun r) { return r->usd_per_million_prompt(); }}});
     std::vector<ColumnOf<ServedRun>> columns = {
         {{"Hardware", "", "hardware"}, [](ServedRun r) { return r->hardware; }},
         {{"Parallel", "", "parallel"}, [](ServedRun r) { return to_string(r->parallelism); }},
         {{"Format", "", "precision"}, [](ServedRun r) { return r->precision; }},
-        {{"Stack", "", "runtime"}, [](ServedRun r) { return r->runtime; }}};
+        {{"Stack", "", "runtime", Align::left, 1}, [](ServedRun r) { return r->runtime; }}};
     append(columns, where<ServedRun>([](ServedRun r) { return r->ok; }, std::move(run)));
     columns.push_back(evidence_column<ServedRun>([](ServedRun r) { return evidence_of(r->ok, r->doubt); }));
     return columns;

@@ -10,7 +10,6 @@
 #include "archsim/serving/simulation.hpp"
 #include "hardware/uncertainty.hpp"
 #include "session/server/server.hpp"
-#include "session/server/server.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -1,7 +1,7 @@
 #include "answers/sizing/sizing_report.hpp"
 
-#include "report/blocks/result_text.hpp"
 #include "report/blocks/number_format.hpp"
+#include "report/blocks/result_text.hpp"
 #include "result/ranking.hpp"
 
 #include <fmt/format.h>

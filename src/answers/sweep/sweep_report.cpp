@@ -1,8 +1,8 @@
 #include "answers/sweep/sweep_report.hpp"
 
 #include "core/lists.hpp"
-#include "report/blocks/result_text.hpp"
 #include "report/blocks/metric_text.hpp"
+#include "report/blocks/result_text.hpp"
 #include "report/blocks/verdict.hpp"
 #include "result/generation_metrics.hpp"
 
@@ -216,17 +216,21 @@ Table sensitivity_table(const Metric& metric, const std::vector<AxisSensitivity>
                                  return Cell{factor_text(s.*at), s.*at};
                              }};
     };
+    const bool own_units = is_standard(metric);
     const auto value = [&](const char* heading, const char* key, auto at, int priority = 0) {
-        return ColumnOf<Row>{most_best(heading, "", key, priority), [&metric, at](const Row& s) {
-                                 return Cell{format_value(metric, std::invoke(at, s)), std::invoke(at, s)};
-                             }};
+        return ColumnOf<Row>{
+            most_best(heading, own_units ? "" : metric.column_unit, key, priority),
+            [&metric, own_units, at](const Row& s) {
+                const double value = std::invoke(at, s);
+                return Cell{own_units ? format_value(metric, value) : column_number(metric, value), value};
+            }};
     };
     const std::vector<ColumnOf<Row>> columns = {
         {{"Part", "", "axis"}, [](const Row& s) { return Cell{s.axis}; }},
         factor("From", "low_factor", &Row::low_factor),
         factor("To", "high_factor", &Row::high_factor),
         value("At from", "low_value", &Row::low_value),
-        value("As it is", "own_value", &Row::own_value),
+        value("As it is", "own_value", &Row::own_value, 1),
         value("At to", "high_value", &Row::high_value),
         value("Swing", "swing", &Row::swing, 1)};
     return table_of(fmt::format("Sensitivity of {} to each part alone", metric.noun), columns, sensitivities);

@@ -1,7 +1,7 @@
 #include "answers/sweep/sweep_report.hpp"
 #include "core/text.hpp"
-#include "report/blocks/result_text.hpp"
 #include "report/blocks/number_format.hpp"
+#include "report/blocks/result_text.hpp"
 
 #include <algorithm>
 #include <array>

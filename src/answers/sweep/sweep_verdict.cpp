@@ -2,10 +2,10 @@
 
 #include "core/lists.hpp"
 #include "core/text.hpp"
-#include "report/blocks/result_text.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_row.hpp"
+#include "report/blocks/result_text.hpp"
 #include "report/blocks/verdict.hpp"
 #include "report/render/answer_document.hpp"
 

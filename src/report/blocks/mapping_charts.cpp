@@ -1,7 +1,7 @@
 // Charts of one network on devices: roofline and memory timeline.
 
-#include "report/blocks/ranking_table.hpp"
 #include "report/blocks/number_format.hpp"
+#include "report/blocks/ranking_table.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/subgraph_table.hpp"
 

@@ -2,8 +2,8 @@
 
 #include "core/lists.hpp"
 #include "report/blocks/columns.hpp"
-#include "report/blocks/ranking_table.hpp"
 #include "report/blocks/number_format.hpp"
+#include "report/blocks/ranking_table.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/shape_text.hpp"
 

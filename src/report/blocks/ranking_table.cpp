@@ -1,8 +1,8 @@
 #include "report/blocks/ranking_table.hpp"
 
 #include "core/lists.hpp"
-#include "report/blocks/result_text.hpp"
 #include "report/blocks/metric_text.hpp"
+#include "report/blocks/result_text.hpp"
 #include "result/cost_terms.hpp"
 #include "result/format_parts.hpp"
 

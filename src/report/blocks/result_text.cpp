@@ -1,6 +1,6 @@
+#include "report/blocks/result_text.hpp"
 #include "core/text.hpp"
 #include "hardware/parameter_site.hpp"
-#include "report/blocks/result_text.hpp"
 
 #include "core/lists.hpp"
 #include "ops/given_values.hpp"
@@ -9,6 +9,7 @@
 #include "report/blocks/shape_text.hpp"
 #include "report/blocks/subgraph_table.hpp"
 #include "result/bound_shares.hpp"
+#include "result/duty_cycle.hpp"
 #include "result/generation_metrics.hpp"
 
 #include <fmt/format.h>
@@ -343,10 +344,30 @@ Facts device_facts(const Result& result) {
     return facts;
 }
 
+namespace {
+
+/// "Working 9.6 % of the time, 9.80 W; idle 2.50 W; average 3.20 W; 15.6 h on the battery".
+std::string duty_text(const DutyCycle& duty) {
+    std::string text = fmt::format("Working {} of the time, {}", format_percent(duty.active_share),
+                                   format_power(duty.work_w));
+    if (duty.idle_w)
+        text += "; idle " + format_power(*duty.idle_w);
+    text += !duty.holds()    ? "; cannot keep up"
+            : duty.average_w ? "; average " + format_power(*duty.average_w)
+                             : "; idle power not known";
+    return duty.battery_hours
+               ? fmt::format("{}; {} h on the battery", text, format_number(*duty.battery_hours))
+               : text;
+}
+
+} // namespace
+
 Facts performance_facts(const Result& result, const MetricView& view, Detail detail) {
     const Estimate& e = result.estimate;
     Facts facts;
     add_performance(result, view, detail, facts);
+    if (const auto duty = stated_duty(result, view.conditions.power_at))
+        facts.items.push_back({"At the rate", duty_text(*duty)});
     if (e.pieces > 1)
         facts.add("Batch", fmt::format("in up to {:g} pieces, one after another", e.pieces),
                   detail == Detail::all ? 1 : 0);

@@ -3,10 +3,10 @@
 
 #include "core/lists.hpp"
 #include "ops/given_values.hpp"
-#include "report/blocks/ranking_table.hpp"
-#include "report/blocks/result_text.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
+#include "report/blocks/ranking_table.hpp"
+#include "report/blocks/result_text.hpp"
 #include "result/bound_shares.hpp"
 #include "result/cost_terms.hpp"
 #include "result/decisions.hpp"
@@ -186,7 +186,7 @@ std::string others_text(const VerdictQuestion& q, const VerdictFacts& facts) {
     return same + others;
 }
 
-/// "Not ranked: KPU-T64, 8.99 ms, energy per inference 33.1 mJ (projected); Coral-Edge-TPU (refuted):
+/// "Not ranked: KPU-T64, 8.99 ms, 33.1 mJ (projected); Coral-Edge-TPU (refuted):
 /// detectors such as yolov8n were measured 2 to 5 times slower than estimated here (22 of 22 outside of their
 /// intervals)." Who would be best, and who is refuted.
 std::string unranked_text(const VerdictQuestion& q, const VerdictFacts& facts, bool reasons) {
@@ -195,7 +195,7 @@ std::string unranked_text(const VerdictQuestion& q, const VerdictFacts& facts, b
         if (best.winner.projected) {
             std::string& text = values[*best.winner.projected];
             text += (text.empty() ? "" : ", ") +
-                    (*best.metric == q.by ? std::string() : best.metric->noun + " ") +
+                    (text.empty() && *best.metric != q.by ? best.metric->noun + " " : std::string()) +
                     value_text(q, *best.metric, *best.winner.projected);
         }
     // Of few devices those that nothing else names.

@@ -1,5 +1,5 @@
-#include "session/generation/language_model.hpp"
 #include "core/parse_number.hpp"
+#include "session/generation/language_model.hpp"
 
 #include <fmt/format.h>
 

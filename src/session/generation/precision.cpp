@@ -152,7 +152,8 @@ ExecutedPrecision language_precision(const Machine& machine, const PrecisionConf
             bits_of(as.config.compute) != bits_of(c.compute) ||
             is_integer(as.config.compute) != is_integer(c.compute))
             return refuse(fmt::format("{} has no kernels for {} weights with {} arithmetic on {}",
-                                      machine.runtime->id, name_of(c.weights), name_of(c.compute), device.id));
+                                      machine.runtime->id, name_of(c.weights), name_of(c.compute),
+                                      device.id));
         c.compute = as.config.compute;
         c.activations = as.config.activations;
     }

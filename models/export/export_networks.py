@@ -5,9 +5,10 @@ from torchvision.models.vision_transformer import VisionTransformer
 
 from entry import Entry
 from export_zoos import zoo_entries
-from networks import (caffe, detr, efficientdet, efficientformer, efficientnet_edgetpu, efficientnet_lite, fastvit,
-                      hardnet, inception, lcnet, mlp_mixers, mobilenet_v1, repvgg, repvit, resnet_v1, resnet_v2, resnet_variants,
-                      retinanet, segformer, ssd, swin3d, unet, yolo, yolo11, yolo_tasks, yolox)
+from networks import (caffe, detr, dfine, efficientdet, efficientformer, efficientnet_edgetpu, efficientnet_lite,
+                      fastvit, hardnet, inception, lcnet, mlp_mixers, mobilenet_edgetpu, mobilenet_v1, mobilenet_v4,
+                      mobileone, repvgg, repvit, resnet_v1, resnet_v2, resnet_variants, retinanet, rtdetr, segformer,
+                      ssd, swin3d, unet, yolo, yolo11, yolo_tasks, yolov6, yolox)
 
 CLASSIFICATION, DETECTION, SEGMENTATION = "image-classification", "object-detection", "semantic-segmentation"
 INSTANCES, POSE = "instance-segmentation", "pose-estimation"
@@ -18,6 +19,9 @@ COUNTED_OTHERWISE = 0.03
 FROZEN_NORM = ("backbone*bn*.weight", "backbone*bn*.bias", "backbone*downsample.1.weight",
                "backbone*downsample.1.bias")
 DETR_TABLES = FROZEN_NORM + ("position.periods", "/Constant_5_output_0")
+
+RT_DETR_TABLES = ("decoder.anchors", "decoder.valid", "encoder.attend.positions")
+D_FINE_TABLES = RT_DETR_TABLES + ("decoder.distances", "*.shares")
 
 
 def classifier(name, title, family, build, size, source, spatial="traced", **options):
@@ -75,11 +79,23 @@ def yolos():
                     "YOLO11 yolo11{}-pose configuration", yolo11.yolo11_pose, names=("yolov11{}-pose",), **later),
         *yolo_sizes(yolo11.SCALES, CLASSIFICATION, "yolo11{}-cls", "YOLO11{} classifier",
                     "YOLO11 yolo11{}-cls configuration", yolo11.yolo11_cls, ("output",), 224,
-                    names=("yolov11{}-cls",), **later),
-        *yolo_sizes("nsm", DETECTION, "yolo12{}", "YOLO12{}", "YOLO12 yolo12{} configuration", yolo11.yolo12,
+                    names=("yolov11{}-cls", "yolo26{}-cls"), **later),
+        *yolo_sizes(yolo11.SCALES, DETECTION, "yolo12{}", "YOLO12{}", "YOLO12 yolo12{} configuration", yolo11.yolo12,
                     spatial="fixed", names=("yolov12{}",), **later),
+        *yolo_sizes(yolo11.SCALES, INSTANCES, "yolo12{}-seg", "YOLO12{} with masks",
+                    "YOLO12 yolo12{}-seg configuration", yolo11.yolo12_seg, masks, spatial="fixed",
+                    names=("yolov12{}-seg",), **later),
+        *yolo_sizes(yolo11.SCALES, CLASSIFICATION, "yolo12{}-cls", "YOLO12{} classifier",
+                    "YOLO12 yolo12{}-cls configuration", yolo11.yolo12_cls, ("output",), 224, spatial="fixed",
+                    names=("yolov12{}-cls",), **later),
         *yolo_sizes(yolo11.SCALES, DETECTION, "yolo26{}", "YOLO26{}", "YOLO26 yolo26{} configuration", yolo11.yolo26,
-                    names=("yolov26{}",), **later),
+                    names=("yolov26{}", "Ultralytics/YOLO26{}"), **later),
+        *yolo_sizes(yolo11.SCALES, INSTANCES, "yolo26{}-seg", "YOLO26{} with masks",
+                    "YOLO26 yolo26{}-seg configuration", yolo11.yolo26_seg, masks, names=("yolov26{}-seg",), **later),
+        *yolo_sizes(yolo11.SCALES, POSE, "yolo26{}-pose", "YOLO26{} with key points",
+                    "YOLO26 yolo26{}-pose configuration", yolo11.yolo26_pose, names=("yolov26{}-pose",), **later),
+        *yolo_sizes("sml", DETECTION, "yolov6{}", "YOLOv6{} of release 0.3", "arXiv:2301.05586", yolov6.Yolov6,
+                    names=("meituan/YOLOv6{}", "yolov6{}_0.3")),
         *yolo_sizes([s for s in yolox.YOLOX if len(s) == 1], DETECTION, "yolox_{}", "YOLOX-{}", "arXiv:2107.08430",
                     yolox.yolox),
         *yolo_sizes(["tiny"], DETECTION, "yolox_{}", "YOLOX-{}", "arXiv:2107.08430",
@@ -139,6 +155,17 @@ def more_classifiers():
                      "arXiv:1909.00948", macs_tolerance=COUNTED_OTHERWISE) for s in hardnet.SIZES),
         *(classifier(f"lcnet_{int(100 * w):03}", f"PP-LCNet x{w}", "lcnet", lambda w=w: lcnet.LcNet(w), 224,
                      "arXiv:2109.15099") for w in (0.35, 0.5, 0.75, 1.0, 1.5)),
+        *(classifier(f"mobilenetv4_{s}", f"MobileNetV4-{title}", "mobilenet",
+                     lambda s=s: mobilenet_v4.MobileNetV4(s), side, "arXiv:2404.10518",
+                     spatial="fixed" if s.startswith("hybrid") else "traced",
+                     aliases=[f"mobilenet_v4_{s}", f"MobileNetV4-{title}"],
+                     macs_tolerance=COUNTED_OTHERWISE)
+          for s, (title, *_, side) in mobilenet_v4.SIZES.items()),
+        *(classifier(f"mobileone_{s}", f"MobileOne-{s.upper()}", "mobileone", lambda s=s: mobileone.MobileOne(s), 224,
+                     "arXiv:2206.04040, inference form") for s in mobileone.SIZES),
+        classifier("mobilenet_edgetpu", "MobileNet-EdgeTPU", "mobilenet", mobilenet_edgetpu.MobileNetEdgeTpu, 224,
+                   "MLPerf Mobile's classifier; TensorFlow, models/research/slim mobilenet_edgetpu",
+                   aliases=["mobilenet_edgetpu_100", "mobilenet_edgetpu_224_1.0"], macs_tolerance=COUNTED_OTHERWISE),
         *(classifier(f"mobilenetv2_{int(100 * w):03}", f"MobileNetV2 x{w}", "mobilenet",
                      lambda w=w: torchvision.models.mobilenet_v2(weights=None, width_mult=w), 224,
                      f"torchvision mobilenet_v2 with width_mult={w}") for w in (0.35, 0.5, 0.75)),
@@ -205,6 +232,14 @@ def entries():
                  "arXiv:1911.09070", ("scores", "boxes")),
         detector("detr-resnet50", "DETR ResNet-50", "detr", detr.Detr, (800, 1137), "arXiv:2005.12872",
                  ("scores", "boxes"), buffers=DETR_TABLES, aliases=["facebook/detr-resnet-50", "detr-resnet-50"]),
+        *(detector(name, title, "rt-detr", build, (640, 640), source, ("scores", "boxes"), spatial="fixed",
+                   buffers=RT_DETR_TABLES, aliases=aliases, macs_tolerance=COUNTED_OTHERWISE)
+          for name, (title, build, source, aliases) in rtdetr.SIZES.items()),
+        *(detector(f"dfine-{s}", f"D-FINE-{s.upper()}", "d-fine", lambda form=form: dfine.DFine(*form), (640, 640),
+                   f"arXiv:2410.13842, dfine_hgnetv2_{s} configuration", ("scores", "boxes"), spatial="fixed",
+                   buffers=D_FINE_TABLES, aliases=[f"dfine_{s}", f"d-fine-{s}", f"ustc-community/dfine-{title}-coco"],
+                   macs_tolerance=COUNTED_OTHERWISE)
+          for (s, form), title in zip(dfine.SIZES.items(), ("nano", "small", "medium", "large", "xlarge"))),
         *(Entry(f"swin3d_{size}", f"Video Swin-{size.upper()}", "video", "video-classification",
                 f"arXiv:2106.13230, torchvision 0.15 swin3d_{size}", lambda size=size: swin3d.Swin3d(size), (16, 224, 224),
                 "fixed", buffers=("*/attn/Constant_50_output_0",)) for size in swin3d.SIZES),  # masks of moved windows

@@ -6,6 +6,7 @@ import torchvision
 from torch import nn
 
 from entry import Entry
+from networks import mvit
 
 CLASSIFICATION = "image-classification"
 # torchvision freezes the first layers and the normalisation of a detector's backbone.
@@ -179,10 +180,14 @@ VIDEO = {
     "mc3_18": ("MC3-18", 16, 112),
     "r2plus1d_18": ("R(2+1)D-18", 16, 112),
     "s3d": ("S3D", 16, 224),
+    "mvit_v1_b": ("MViTv1-B", 16, 224),
+    "mvit_v2_s": ("MViTv2-S", 16, 224),
 }
 
 
 def video(name):
+    if name.startswith("mvit"):
+        return lambda: mvit.build(name)
     return lambda: getattr(torchvision.models.video, name)(weights=None)
 
 

@@ -3,7 +3,7 @@ from torch import nn
 
 from entry import Entry
 from networks import (cas_vit, darknet, enhancement, folded_vit, layers, mobilenet_v1, repghost, repvgg,
-                      residual_tasks, segformer, yolo_tasks, yolov6, yolov7, yolov9, yolox)
+                      residual_tasks, segformer, super_resolution, yolo_tasks, yolov6, yolov7, yolov9, yolox)
 
 CLASSIFICATION, DETECTION, SEGMENTATION = "image-classification", "object-detection", "semantic-segmentation"
 # Figures are published to two or three digits, or count what is no product, too.
@@ -100,6 +100,10 @@ def others():
             (400, 600)),
         zoo("zero_dce_pp", "Zero-DCE++", "zero-dce", "image-enhancement", "arXiv:2103.00860",
             lambda: enhancement.ZeroDce(light=True), (400, 600)),
+        zoo("edsr_baseline_x4", "EDSR baseline x4", "edsr", "super-resolution", "arXiv:1707.02921",
+            lambda: super_resolution.Edsr(16, 64, 4), 128, names=("edsr_baseline", "edsr-baseline-x4")),
+        zoo("real-esrgan-x4plus", "Real-ESRGAN x4plus", "esrgan", "super-resolution",
+            "arXiv:1809.00219, arXiv:2107.10833", super_resolution.Esrgan, 128, names=("esrgan", "real_esrgan_x4plus", "RealESRGAN_x4plus")),
         zoo("dncnn_color_blind", "DnCNN for colours", "dncnn", "image-denoising", "arXiv:1608.03981", enhancement.DnCnn,
             (321, 481)),
     ]

@@ -110,14 +110,14 @@ def attended(hidden):
 
 
 class Area(nn.Module):
-    """YOLO12's attention within `areas` equal strips of the map."""
+    """YOLO12's attention within `areas` equal strips of the map; positions by a depthwise convolution of `kernel`."""
 
-    def __init__(self, channels, areas):
+    def __init__(self, channels, areas, kernel):
         super().__init__()
         self.areas, self.heads = areas, channels // 32
         self.qkv = linear_conv(channels, 3 * channels)
         self.proj = linear_conv(channels, channels)
-        self.pe = linear_conv(channels, channels, 5, groups=channels)
+        self.pe = linear_conv(channels, channels, kernel, groups=channels)
 
     def forward(self, x):
         batch, channels, height, width = x.shape
@@ -133,9 +133,9 @@ class Area(nn.Module):
 
 
 class AreaBlock(nn.Module):
-    def __init__(self, channels, areas, ratio):
+    def __init__(self, channels, areas, ratio, kernel):
         super().__init__()
-        self.attn = Area(channels, areas)
+        self.attn = Area(channels, areas, kernel)
         inner = int(channels * ratio)
         self.mlp = nn.Sequential(conv(channels, inner), linear_conv(inner, channels))
 
@@ -147,12 +147,12 @@ class AreaBlock(nn.Module):
 class A2C2f(nn.Module):
     """YOLO12's block: pairs of area attention, or C3k where `areas` is 0; `scaled` adds a learned part of it."""
 
-    def __init__(self, inputs, outputs, depth, areas, ratio, scaled):
+    def __init__(self, inputs, outputs, depth, areas, ratio, scaled, kernel=7):
         super().__init__()
         hidden = outputs // 2
         self.cv1, self.cv2 = conv(inputs, hidden), conv((1 + depth) * hidden, outputs)
         self.m = nn.ModuleList(
-            nn.Sequential(AreaBlock(hidden, areas, ratio), AreaBlock(hidden, areas, ratio)) if areas else C3k(hidden)
+            nn.Sequential(*(AreaBlock(hidden, areas, ratio, kernel) for _ in range(2))) if areas else C3k(hidden)
             for _ in range(depth))
         if areas and scaled:
             self.gamma = nn.Parameter(torch.ones(outputs))
@@ -187,6 +187,9 @@ class Trunk(nn.Module):
     @staticmethod
     def out(block):
         return block.cv2.conv.out_channels
+
+    def backbone(self):
+        return [self.stem, self.d2, self.b2, self.d3, self.b3, self.d4, self.b4, self.d5, self.b5]
 
     def features(self, x):
         p2 = self.b2(self.d2(self.stem(x)))
@@ -269,13 +272,9 @@ def yolo11_pose(size, classes=1):
 
 
 def yolo11_cls(size, classes=1000):
-    block, _ = yolo11_block(size)
-    c1, c2, c3, c4, c5 = scaled(size, 64, 128, 256, 512, 1024)
-    b2, b3 = block("b2"), block("b3")
-    layers = [conv(3, c1, 3, 2), conv(c1, c2, 3, 2), b2, conv(Trunk.out(b2), c3, 3, 2), b3,
-              conv(Trunk.out(b3), c4, 3, 2), block("b4"), conv(c4, c5, 3, 2), block("b5"),
-              C2Psa(c5, SCALES[size][0])]
-    return Classifier(layers, c5, classes)
+    """YOLO26's classifier, too."""
+    trunk, channels = yolo11_trunk(size)
+    return Classifier([*trunk.backbone(), C2Psa(channels[-1], SCALES[size][0])], channels[-1], classes)
 
 
 class Sppf26(Sppf):
@@ -289,7 +288,7 @@ class Sppf26(Sppf):
         return x + super().forward(x)
 
 
-def yolo26(size):
+def yolo26_trunk(size):
     depth = SCALES[size][0]
     _, sizes = yolo11_block(size)
     inner = size in "mlx"
@@ -302,8 +301,22 @@ def yolo26(size):
 
     channels = scaled(size, 64, 128, 256, 512, 1024)
     last = nn.Sequential(Sppf26(channels[4]), C2Psa(channels[4], depth))
-    trunk = Trunk(channels, conv(3, channels[0], 3, 2), plain_down, block, last)
-    return Detector(trunk, DetectV8(scaled(size, 256, 512, 1024), bins=1, light=True))
+    return Trunk(channels, conv(3, channels[0], 3, 2), plain_down, block, last), scaled(size, 256, 512, 1024)
+
+
+def yolo26(size):
+    trunk, channels = yolo26_trunk(size)
+    return Detector(trunk, DetectV8(channels, bins=1, light=True))
+
+
+def yolo26_seg(size):
+    trunk, channels = yolo26_trunk(size)
+    return Detector(trunk, SegmentV8(channels, light=True, bins=1, levels=channels))
+
+
+def yolo26_pose(size):
+    trunk, channels = yolo26_trunk(size)
+    return Detector(trunk, PoseV8(channels, light=True, bins=1, spread=True))
 
 
 # YOLOv10: depths, width, channels held to, and which blocks have the inverted bottleneck (C2fCIB), which of them
@@ -361,13 +374,14 @@ def yolov10(size):
     return Detector(trunk, DetectV8((c3, c4, c5), light=True))
 
 
-def yolo12(size):
-    """The "turbo" configuration: halving convolutions in groups, area attention at strides 16 and 32."""
+def yolo12_trunk(size, turbo=False):
+    """`turbo`: the later configuration, whose halving convolutions are in groups."""
     depth, large = SCALES[size][0], size in "lx"
     _, sizes = yolo11_block(size)
+    ratio = (1.5 if turbo else 1.2) if large else 2.0
 
     def grouped_down(inputs, outputs, level):
-        groups = {2: 2, 3: 4}.get(level, 1)
+        groups = {2: 2, 3: 4}.get(level, 1) if turbo else 1
         block = conv_norm_act(inputs, outputs, 3, 2, groups=groups, act=nn.SiLU)
         block.norm.eps = 1e-3
         return block
@@ -375,11 +389,27 @@ def yolo12(size):
     def block(place):
         inputs, outputs, inner, expansion = sizes[place]
         if place in ("b4", "b5"):
-            return A2C2f(inputs, outputs, 2 * depth, 4 if place == "b4" else 1, 1.5 if large else 2.0, large)
+            return A2C2f(inputs, outputs, 2 * depth, 4 if place == "b4" else 1, ratio, large, 5 if turbo else 7)
         if place in ("t4", "t3", "n4"):
             return A2C2f(inputs, outputs, depth, 0, 0, False)
         return c3k2(inputs, outputs, depth, inner or size in "mlx", expansion)
 
     channels = scaled(size, 64, 128, 256, 512, 1024)
     trunk = Trunk(channels, conv(3, channels[0], 3, 2), grouped_down, block, nn.Identity())
-    return Detector(trunk, DetectV8(scaled(size, 256, 512, 1024), light=True))
+    return trunk, scaled(size, 256, 512, 1024)
+
+
+def yolo12(size):
+    """Area attention at strides 16 and 32; the "turbo" configuration."""
+    trunk, channels = yolo12_trunk(size, turbo=True)
+    return Detector(trunk, DetectV8(channels, light=True))
+
+
+def yolo12_seg(size):
+    trunk, channels = yolo12_trunk(size)
+    return Detector(trunk, SegmentV8(channels, light=True))
+
+
+def yolo12_cls(size, classes=1000):
+    trunk, channels = yolo12_trunk(size)
+    return Classifier(trunk.backbone(), channels[-1], classes)

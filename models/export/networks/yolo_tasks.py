@@ -44,34 +44,55 @@ def extra_branch(channels, width, outputs):
                          for c in channels)
 
 
-class SegmentV8(nn.Module):
-    """`light` as the detectors' head."""
+class FusedPrototypes(Prototypes):
+    """YOLO26's: the coarser maps are added to the finest one before."""
 
-    def __init__(self, channels, light=False, prototypes=None, classes=CLASSES):
+    def __init__(self, channels, width):
+        super().__init__(width, width, learned=True)
+        self.refine = nn.ModuleList(conv(c, channels[0]) for c in channels[1:])
+        self.enlarge = nn.ModuleList(nn.Upsample(scale_factor=2 << i) for i in range(len(channels) - 1))
+        self.fuse = conv(channels[0], width, 3)
+
+    def forward(self, maps):
+        x = maps[0]
+        for refine, enlarge, y in zip(self.refine, self.enlarge, maps[1:]):
+            x = x + enlarge(refine(y))
+        return super().forward(self.fuse(x))
+
+
+class SegmentV8(nn.Module):
+    """`light` and `bins` as the detectors' head; `levels`: the prototypes are of all maps."""
+
+    def __init__(self, channels, light=False, prototypes=None, classes=CLASSES, bins=16, levels=None):
         super().__init__()
-        self.detect = DetectV8(channels, classes=classes, light=light)
-        self.proto = Prototypes(channels[0], prototypes or width_of(channels), learned=True)
+        self.detect = DetectV8(channels, classes=classes, light=light, bins=bins)
+        width = prototypes or width_of(channels)
+        self.all_maps = levels is not None
+        self.proto = FusedPrototypes(levels, width) if levels else Prototypes(channels[0], width, learned=True)
         self.cv4 = extra_branch(channels, max(channels[0] // 4, MASKS), MASKS)
 
     def forward(self, maps):
         coefficients = torch.cat([branch(x).flatten(2) for branch, x in zip(self.cv4, maps)], 2)
-        return torch.cat((self.detect(maps), coefficients), 1), self.proto(maps[0])
+        return torch.cat((self.detect(maps), coefficients), 1), self.proto(maps if self.all_maps else maps[0])
 
 
 class PoseV8(nn.Module):
-    """Persons with 17 key points: two coordinates and whether the point is seen."""
+    """Persons with 17 key points: two coordinates and whether the point is seen. `spread` (YOLO26): the branch is wide
+    enough for two deviations a point, which only training reads, and an offset is not doubled."""
 
-    def __init__(self, channels, light=False, classes=1):
+    def __init__(self, channels, light=False, classes=1, bins=16, spread=False):
         super().__init__()
-        self.detect = DetectV8(channels, classes=classes, light=light)
-        self.cv4 = extra_branch(channels, max(channels[0] // 4, 3 * KEY_POINTS), 3 * KEY_POINTS)
+        self.detect = DetectV8(channels, classes=classes, light=light, bins=bins)
+        self.spread = spread
+        width = max(channels[0] // 4, (5 if spread else 3) * KEY_POINTS)
+        self.cv4 = extra_branch(channels, width, 3 * KEY_POINTS)
 
     def forward(self, maps):
         points = []
         for i, (branch, x) in enumerate(zip(self.cv4, maps)):
             y = branch(x).reshape(x.shape[0], KEY_POINTS, 3, -1)
             place, seen = y.split((2, 1), 2)
-            place = (place * 2 + grid(x, 0)) * STRIDES[i]
+            place = (place + grid(x, 0.5) if self.spread else place * 2 + grid(x, 0)) * STRIDES[i]
             points.append(torch.cat((place, seen.sigmoid()), 2).flatten(1, 2))
         return torch.cat((self.detect(maps), torch.cat(points, 2)), 1)
 

@@ -145,5 +145,5 @@ TEST_CASE("the models are shapes only", "[catalogue]") {
             largest = std::max(largest, size);
         }
     CHECK(largest < 500'000);
-    CHECK(bytes < 30'000'000);
+    CHECK(bytes < 36'000'000);
 }

@@ -221,8 +221,8 @@ Table sensitivity_table(const Metric& metric, const std::vector<AxisSensitivity>
         return ColumnOf<Row>{
             most_best(heading, own_units ? "" : metric.column_unit, key, priority),
             [&metric, own_units, at](const Row& s) {
-                const double value = std::invoke(at, s);
-                return Cell{own_units ? format_value(metric, value) : column_number(metric, value), value};
+                const double x = std::invoke(at, s);
+                return Cell{own_units ? format_value(metric, x) : column_number(metric, x), x};
             }};
     };
     const std::vector<ColumnOf<Row>> columns = {
@@ -230,7 +230,7 @@ Table sensitivity_table(const Metric& metric, const std::vector<AxisSensitivity>
         factor("From", "low_factor", &Row::low_factor),
         factor("To", "high_factor", &Row::high_factor),
         value("At from", "low_value", &Row::low_value),
-        value("As it is", "own_value", &Row::own_value, 1),
+        value("As it is", "own_value", &Row::own_value),
         value("At to", "high_value", &Row::high_value),
         value("Swing", "swing", &Row::swing, 1)};
     return table_of(fmt::format("Sensitivity of {} to each part alone", metric.noun), columns, sensitivities);

@@ -171,9 +171,11 @@ class FieldTexts {
     Spelling spelling() const { return spelling_; }
     /// The fields that have texts.
     std::vector<const Field<Asked>*> given() const {
-        return mapped(
-            *table_ | std::views::filter([&](const Field<Asked>& field) { return given_.contains(&field); }),
-            [](const Field<Asked>& field) { return &field; });
+        std::vector<const Field<Asked>*> fields;
+        for (const Field<Asked>& field : *table_)
+            if (given_.contains(&field))
+                fields.push_back(&field);
+        return fields;
     }
 
   private:

@@ -78,7 +78,7 @@ std::vector<TfliteSignature> callable_graphs(const TfliteModel& model) {
     add("", 0);
     for (const TfliteSignature& signature : model.signatures)
         add(signature.name, signature.graph);
-    std::ranges::stable_partition(out, infers);
+    std::stable_partition(out.begin(), out.end(), infers);
     // Files without signatures: graphs that no operator runs.
     if (model.signatures.empty()) {
         std::vector<bool> run(model.graphs.size(), false);

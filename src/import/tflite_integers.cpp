@@ -7,7 +7,7 @@
 
 namespace archsim::import {
 
-using Ints = std::vector<std::int64_t>;
+using Integers = std::vector<std::int64_t>;
 constexpr std::int64_t kUnknown = std::numeric_limits<std::int64_t>::min();
 
 static std::optional<std::int64_t> binary(std::int32_t code, std::int64_t a, std::int64_t b) {
@@ -46,25 +46,25 @@ static std::optional<std::int64_t> binary(std::int32_t code, std::int64_t a, std
     }
 }
 
-Ints counting_integers(const TfliteTensor& t, const FlatBuffer& buffer) {
+Integers counting_integers(const TfliteTensor& t, const FlatBuffer& buffer) {
     constexpr std::uint64_t kMostBytes = 64;
-    return t.data_bytes <= kMostBytes ? small_integers(t, buffer).value_or(Ints{}) : Ints{};
+    return t.data_bytes <= kMostBytes ? small_integers(t, buffer).value_or(Integers{}) : Integers{};
 }
 
-std::vector<Ints> TfliteIntegers::run(const std::vector<Ints>& inputs) {
+std::vector<Integers> TfliteIntegers::run(const std::vector<Integers>& inputs) {
     known_.clear();
     for (std::size_t i = 0; i < graph_.inputs.size() && i < inputs.size(); ++i)
         if (!inputs[i].empty())
             known_[graph_.inputs[i]] = inputs[i];
     for (const TfliteOperator& op : graph_.operators)
         step(op);
-    std::vector<Ints> out;
+    std::vector<Integers> out;
     for (const std::int64_t i : graph_.outputs)
         out.push_back(of(i));
     return out;
 }
 
-Ints TfliteIntegers::partly(std::int64_t index) {
+Integers TfliteIntegers::partly(std::int64_t index) {
     if (index < 0)
         return {};
     if (const auto it = known_.find(index); it != known_.end())
@@ -75,9 +75,9 @@ Ints TfliteIntegers::partly(std::int64_t index) {
     return constant->second;
 }
 
-Ints TfliteIntegers::of(std::int64_t index) {
-    Ints known = partly(index);
-    return std::ranges::find(known, kUnknown) == known.end() ? known : Ints{};
+Integers TfliteIntegers::of(std::int64_t index) {
+    Integers known = partly(index);
+    return std::ranges::find(known, kUnknown) == known.end() ? known : Integers{};
 }
 
 bool TfliteIntegers::is_integer(std::int64_t index) const {
@@ -89,7 +89,7 @@ bool TfliteIntegers::is_integer(std::int64_t index) const {
 /// resized.
 bool TfliteIntegers::arrange(const TfliteOperator& op) {
     const auto code = op.code;
-    Ints y;
+    Integers y;
     switch (code) {
     case builtin("SHAPE"):
         y = tensor(op.inputs[0]).shape;
@@ -100,7 +100,7 @@ bool TfliteIntegers::arrange(const TfliteOperator& op) {
     case builtin("PACK"):
     case builtin("CONCATENATION"):
         for (const std::int64_t i : op.inputs) {
-            const Ints part = partly(i);
+            const Integers part = partly(i);
             if (constexpr std::size_t kMost = 64; part.empty() || y.size() + part.size() > kMost)
                 return true;
             y.insert(y.end(), part.begin(), part.end());
@@ -109,9 +109,9 @@ bool TfliteIntegers::arrange(const TfliteOperator& op) {
     case builtin("STRIDED_SLICE"): {
         if (op.inputs.size() < 4)
             return true;
-        const Ints x = partly(op.inputs[0]), begin = of(op.inputs[1]), end = of(op.inputs[2]),
-                   stride = of(op.inputs[3]);
-        if (x.empty() || begin.size() != 1 || end.size() != 1 || stride != Ints{1})
+        const Integers x = partly(op.inputs[0]), begin = of(op.inputs[1]), end = of(op.inputs[2]),
+                       stride = of(op.inputs[3]);
+        if (x.empty() || begin.size() != 1 || end.size() != 1 || stride != Integers{1})
             return true;
         const auto size = static_cast<std::int64_t>(x.size());
         const auto place = [&](std::int64_t at) {
@@ -140,7 +140,7 @@ void TfliteIntegers::step(const TfliteOperator& op) {
     const auto code = op.code;
     if (arrange(op))
         return;
-    const Ints a = of(op.inputs[0]);
+    const Integers a = of(op.inputs[0]);
     switch (code) {
     case builtin("RESHAPE"):
     case builtin("SQUEEZE"):
@@ -159,17 +159,17 @@ void TfliteIntegers::step(const TfliteOperator& op) {
     }
     if (op.inputs.size() != 2 || !is_integer(op.outputs[0]))
         return;
-    const Ints b = of(op.inputs[1]);
+    const Integers b = of(op.inputs[1]);
     // The conjunction of a limit that is known and one that is not stays below the known one.
     if (code == builtin("LOGICAL_AND") && a.empty() != b.empty()) {
-        const Ints& one = a.empty() ? b : a;
+        const Integers& one = a.empty() ? b : a;
         if (one.size() == 1 && one.front() == 0)
             known_[op.outputs[0]] = one;
         return;
     }
     if (a.empty() || b.empty() || (a.size() != b.size() && a.size() != 1 && b.size() != 1))
         return;
-    Ints y;
+    Integers y;
     for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
         const auto v = binary(code, a[a.size() == 1 ? 0 : i], b[b.size() == 1 ? 0 : i]);
         if (!v)

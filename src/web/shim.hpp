@@ -2,12 +2,15 @@
 // What the C++ library of emscripten 3.1.6 (libc++ 14 without threads) lacks of C++20 and of Linux. Included
 // ahead of every file of that build, so that no other file knows of it.
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
 #include <compare>
 #include <cstdlib>
 #include <functional>
+#include <iterator>
+#include <ranges>
 #include <spawn.h>
 #include <string>
 #include <system_error>
@@ -89,3 +92,106 @@ inline from_chars_result from_chars(const char* first, const char* last, double&
 }
 
 } // namespace std
+
+namespace std::ranges { // NOLINT(cert-dcl58-cpp): algorithms on whole ranges, as far as they are used
+
+template <class Range, class Test, class Member = identity>
+constexpr auto find_if(Range&& range, Test test, Member member = {}) {
+    return std::find_if(std::begin(range), std::end(range),
+                        [&](auto&& x) { return std::invoke(test, std::invoke(member, x)); });
+}
+template <class Range, class Value, class Member = identity>
+constexpr auto find(Range&& range, const Value& value, Member member = {}) {
+    return std::find_if(std::begin(range), std::end(range),
+                        [&](auto&& x) { return std::invoke(member, x) == value; });
+}
+template <class Range, class Test, class Member = identity>
+constexpr bool any_of(Range&& range, Test test, Member member = {}) {
+    return ranges::find_if(range, test, member) != std::end(range);
+}
+template <class Range, class Test, class Member = identity>
+constexpr bool none_of(Range&& range, Test test, Member member = {}) {
+    return !ranges::any_of(range, test, member);
+}
+template <class Range, class Test, class Member = identity>
+constexpr bool all_of(Range&& range, Test test, Member member = {}) {
+    return !ranges::any_of(
+        range, [&](auto&& x) { return !std::invoke(test, x); }, member);
+}
+template <class Range, class Test, class Member = identity>
+constexpr auto count_if(Range&& range, Test test, Member member = {}) {
+    return std::count_if(std::begin(range), std::end(range),
+                         [&](auto&& x) { return std::invoke(test, std::invoke(member, x)); });
+}
+template <class Range, class Value, class Member = identity>
+constexpr auto count(Range&& range, const Value& value, Member member = {}) {
+    return ranges::count_if(
+        range, [&](auto&& x) { return x == value; }, member);
+}
+
+/// What compares two elements by a member of each.
+template <class Order, class Member>
+constexpr auto by_member(Order& order, Member& member) {
+    return [&](auto&& a, auto&& b) {
+        return static_cast<bool>(std::invoke(order, std::invoke(member, a), std::invoke(member, b)));
+    };
+}
+template <class Range, class Order = less, class Member = identity>
+constexpr void sort(Range&& range, Order order = {}, Member member = {}) {
+    std::sort(std::begin(range), std::end(range), by_member(order, member));
+}
+template <class Range, class Order = less, class Member = identity>
+constexpr void stable_sort(Range&& range, Order order = {}, Member member = {}) {
+    std::stable_sort(std::begin(range), std::end(range), by_member(order, member));
+}
+template <class Range, class Order = less, class Member = identity>
+constexpr bool is_sorted(Range&& range, Order order = {}, Member member = {}) {
+    return std::is_sorted(std::begin(range), std::end(range), by_member(order, member));
+}
+template <class Range, class Order = less, class Member = identity>
+constexpr auto min_element(Range&& range, Order order = {}, Member member = {}) {
+    return std::min_element(std::begin(range), std::end(range), by_member(order, member));
+}
+template <class Range, class Order = less, class Member = identity>
+constexpr auto max_element(Range&& range, Order order = {}, Member member = {}) {
+    return std::max_element(std::begin(range), std::end(range), by_member(order, member));
+}
+template <class Range, class Order = less, class Member = identity>
+constexpr auto minmax_element(Range&& range, Order order = {}, Member member = {}) {
+    return std::minmax_element(std::begin(range), std::end(range), by_member(order, member));
+}
+template <class Range, class Value, class Order = less, class Member = identity>
+constexpr auto lower_bound(Range&& range, const Value& value, Order order = {}, Member member = {}) {
+    return std::lower_bound(std::begin(range), std::end(range), value, [&](auto&& x, const Value& v) {
+        return static_cast<bool>(std::invoke(order, std::invoke(member, x), v));
+    });
+}
+template <class Range, class Value, class Order = less, class Member = identity>
+constexpr auto upper_bound(Range&& range, const Value& value, Order order = {}, Member member = {}) {
+    return std::upper_bound(std::begin(range), std::end(range), value, [&](const Value& v, auto&& x) {
+        return static_cast<bool>(std::invoke(order, v, std::invoke(member, x)));
+    });
+}
+template <class Range, class Value, class Order = less, class Member = identity>
+constexpr bool binary_search(Range&& range, const Value& value, Order order = {}, Member member = {}) {
+    const auto at = ranges::lower_bound(range, value, order, member);
+    return at != std::end(range) && !std::invoke(order, value, std::invoke(member, *at));
+}
+template <class Range, class Out, class Test>
+constexpr Out copy_if(Range&& range, Out out, Test test) {
+    return std::copy_if(std::begin(range), std::end(range), out, std::ref(test));
+}
+template <class Range, class Value>
+constexpr void replace(Range&& range, const Value& from, const Value& to) {
+    std::replace(std::begin(range), std::end(range), from, to);
+}
+template <class Range, class Each>
+constexpr void for_each(Range&& range, Each each) {
+    std::for_each(std::begin(range), std::end(range), std::ref(each));
+}
+template <class Range>
+constexpr void reverse(Range&& range) {
+    std::reverse(std::begin(range), std::end(range));
+}
+
+} // namespace std::ranges

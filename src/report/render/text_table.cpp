@@ -235,8 +235,7 @@ std::string left_out_columns(const Table& table, const std::vector<PlacedColumn>
 std::vector<std::string> notes_of(const Table& table, const std::vector<PlacedColumn>& placed) {
     std::vector<Column> shown =
         mapped(placed, [&](const PlacedColumn& column) { return table.columns[column.index]; });
-    return mapped(table.notes |
-                      std::views::filter([&](const TableNote& note) { return explains_any(note, shown); }),
+    return mapped(kept(table.notes, [&](const TableNote& note) { return explains_any(note, shown); }),
                   &TableNote::text);
 }
 

@@ -143,8 +143,8 @@ std::string roff(std::string_view text) {
 
 std::string upper(std::string_view text) {
     std::string out(text);
-    std::ranges::transform(out, out.begin(),
-                           [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    for (char& letter : out)
+        letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
     return out;
 }
 

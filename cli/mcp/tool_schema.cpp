@@ -207,8 +207,7 @@ Json ToolInput::schema(bool every) const {
 }
 
 std::vector<std::string> ToolInput::further() const {
-    return mapped(options_ |
-                      std::views::filter([](const OptionFacts& option) { return !on_first_screen(option); }),
+    return mapped(kept(options_, [](const OptionFacts& option) { return !on_first_screen(option); }),
                   [](const OptionFacts& option) { return key_of(option.name); });
 }
 

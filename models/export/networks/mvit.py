@@ -8,13 +8,9 @@ import torchvision
 from torchvision.models.video import mvit
 
 
-def add_to_places(x, part):
-    """The class token stays as it is."""
-    return torch.cat((x[:, :, :1], x[:, :, 1:] + part), 2)
-
-
 def add_shortcut(x, shortcut, with_class_token):
-    return x + shortcut if with_class_token else add_to_places(x, shortcut[:, :, 1:])
+    """In place, for the caller reads no result; the class token may stay as it is."""
+    return x.add_(shortcut if with_class_token else functional.pad(shortcut[:, :, 1:], (0, 0, 1, 0)))
 
 
 def add_positions(attention, q, q_sizes, k_sizes, *tables):

@@ -68,6 +68,7 @@ int main(int argc, char** argv) {
                     m->key + (m->better == Better::higher ? '<' : '>') + limit, cli::limit_flag(*m)));
         request.certainty = certainty / 100.0;
         request.baseline = baseline;
+        request.saved = saved;
         request.models = models.taken("check_budget");
         question.put_into(request);
         request.question_of = [](const Result& result) {

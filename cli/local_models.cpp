@@ -25,7 +25,8 @@ constexpr const char* kExamples = R"(  local_models "RTX 4090"
 
 struct LocalOptions {
     bool here = false;
-    std::string on, host, context = "8k", kv_cache, kind = "language", by = "newest", least;
+    std::string on, host, context = fmt::format("{}", LocalRequest{}.context), kv_cache, kind = "language",
+                          by = "newest", least;
     std::vector<std::string> models, formats, overlays, measured;
     LocalView view;
 
@@ -80,9 +81,8 @@ struct LocalOptions {
             r.formats = formats;
         if (!least.empty()) {
             const auto rate = parse_real(least);
-            if (!rate || *rate <= 0)
-                throw UsageError(
-                    fmt::format("--min-tokens-per-s: expected a rate above 0, got \"{}\"", least));
+            if (!rate || !(*rate >= 0))
+                throw UsageError(fmt::format("--min-tokens-per-s: expected a rate, got \"{}\"", least));
             r.least_tokens_per_s = *rate;
         }
         // The one name that is given may be the machine's.
@@ -93,9 +93,6 @@ struct LocalOptions {
                 throw UsageError(
                     fmt::format("--on takes one machine, and \"{}\" is another: ask for each", name));
         r.models = models;
-        constexpr double kReadable = 10;
-        if (least.empty() && models.empty() && r.kind == LocalKind::language)
-            r.least_tokens_per_s = kReadable;
         r.host = host;
         if (!here && on.empty())
             throw UsageError("name the machine: --on DEVICE, or --this-machine");

@@ -34,12 +34,13 @@ struct Way {
 
 struct ServeOptions {
     bool frontier = false;
-    std::string ttft, tpot, e2e;
     std::vector<std::string> hardware, parallel, clients;
     std::vector<std::string> devices;
     cli::ModelOption model;
     cli::QuestionOptions question;
-    cli::ServingOptions serving;
+    cli::FieldOptions<ServingRequest> serving{serving_fields()};
+    cli::FieldOptions<ServiceLevel> limits{level_fields()};
+    ServiceLevel level;
     ServingRequest request;
 
     void add_to(cli::Flags& flags) {
@@ -63,19 +64,16 @@ struct ServeOptions {
                 "pp=N, others tp=N); auto: the fewest that hold it",
                 "N")
             .in_group(sharing);
-        flags.add_option("--ttft-p99", ttft,
-                         "limit: the highest rate whose P99 time to first token stays below, 500ms", "TIME");
-        flags.add_option("--tpot-p99", tpot, "limit on the P99 time per output token, 40ms", "TIME");
+        limits.add_to(flags);
         flags.add_flag("--frontier", frontier,
                        "requests in flight from 1 on, on every device and every --parallel (default: 1, 2, 4 "
                        "and 8 devices): throughput against the speed that a user sees");
-        flags.add_option("--e2e-p99", e2e, "limit on the P99 time of a whole answer, 10s", "TIME");
-        flags.add_rule([this, &flags] { finish(serving.given(flags)); });
-    }
-
-    ServiceLevel level() const {
-        return {cli::time_given(ttft, "--ttft-p99"), cli::time_given(tpot, "--tpot-p99"),
-                cli::time_given(e2e, "--e2e-p99")};
+        flags.add_rule([this, &flags] {
+            const auto given = serving.given<ServingTexts>(flags);
+            request = given.request();
+            level = limits.given<LevelTexts>(flags).level();
+            check_load(given);
+        });
     }
 
     /// Those of --parallel, then those of --devices; the fewest that hold the model where there is none.
@@ -95,11 +93,6 @@ struct ServeOptions {
     }
 
   private:
-    void finish(const ServingTexts& given) {
-        request = given.request();
-        check_load(given);
-    }
-
     /// One load: what another of them would leave aside is refused.
     void check_load(const ServingTexts& given) const {
         std::vector<std::string> loads;
@@ -111,7 +104,7 @@ struct ServeOptions {
             loads.emplace_back("--concurrency");
         if (frontier)
             loads.emplace_back("--frontier");
-        if (level().any())
+        if (level.any())
             loads.emplace_back("limits on P99 (the highest rate that meets them)");
         if (loads.empty())
             throw UsageError("give a load: --rate, --concurrency, --trace, --frontier, or limits such as "
@@ -136,7 +129,7 @@ int main(int argc, char** argv) {
     };
     const auto body = [&] {
         const std::vector<Way> ways = serve.ways();
-        const ServiceLevel level = serve.level();
+        const ServiceLevel& level = serve.level;
         const std::string name = serve.model.taken("serve_model");
         const Session session = cli::open_measured(
             serve.question, serve.clients,
@@ -174,8 +167,12 @@ int main(int argc, char** argv) {
         save.save_rows(rows);
         const Format format = output.chosen();
         if (format == Format::json) {
-            output.emit(serving_json(
-                results, served_question(model, serve.hardware, asked.conditions, serve.request, level)));
+            ServedQuestion question =
+                served_question(model, serve.hardware, asked.conditions, serve.request, level);
+            question.parallel = serve.parallel;
+            question.devices = serve.devices;
+            question.frontier = serve.frontier;
+            output.emit(serving_json(results, question));
         } else {
             const Report report = output.ordered(format == Format::csv ? tabulate_serving(results)
                                                  : serve.frontier      ? describe_frontier(results)

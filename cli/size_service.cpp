@@ -2,12 +2,11 @@
 
 #include "answers/sizing/size_service.hpp"
 #include "answers/sizing/launch.hpp"
+#include "answers/sizing/sizing_fields.hpp"
 #include "answers/sizing/sizing_report.hpp"
-#include "archsim/core/finding.hpp"
 #include "common/answer_options.hpp"
 #include "common/progress.hpp"
 #include "common/serving_options.hpp"
-#include "core/parse_number.hpp"
 #include "report/render/answer_document.hpp"
 
 #include <algorithm>
@@ -23,31 +22,25 @@ constexpr const char* kExamples =
   size_service qwen3-8b --rate 8 --ttft-p99 500ms --hardware L40S --emit vllm)";
 
 struct SizeOptions {
-    std::string ttft, tpot, e2e, budget, emit, think;
+    std::string emit;
     std::vector<std::string> hardware, clients;
     cli::MoneyOptions money;
     cli::ModelOption model;
     cli::QuestionOptions question;
-    cli::ServingOptions serving;
+    cli::FieldOptions<ServingRequest> load{serving_fields()};
+    cli::FieldOptions<SizingRequest> own{sizing_fields()};
     SizingRequest request;
 
     void add_to(cli::Flags& flags) {
         model.add_to(flags);
         flags.add_option("--hardware", hardware,
-                         "devices, files of devices, or all (default: rented servers')", "DEVICE");
-        serving.add_to(flags, {.without = {"warm_up", "prompt_devices", "prompt_parallel", "pue",
-                                           "grid_intensity", "--users"},
-                               .usual = {{"prompt_tokens", "2k"}, {"output_tokens", "300"}},
-                               .found = {{"requests", "as many as the load needs"}}});
-        flags.add_option("--users", request.users, "people who use it, each asking every --think-time")
-            .within(1, 1 << 30);
-        flags.add_option("--think-time", think,
-                         "from one question of a user to the next, 60s (default: what reading the answer "
-                         "takes, 238 words a minute)",
-                         "TIME");
-        flags.exclude("--users", "--rate");
-        flags.exclude("--users", "--concurrency");
-        add_limits(flags);
+                         "devices, files of devices, or all (default: rented servers)", "DEVICE");
+        std::vector<std::string_view> without(kNotSized.begin(), kNotSized.end());
+        without.emplace_back("--users"); // a field of its own
+        load.add_to(flags, {.without = std::move(without),
+                            .usual = request.serving,
+                            .found = {{"requests", "as many as the load needs"}}});
+        own.add_to(flags);
         cli::add_client_output(flags, clients);
         question.add_to(flags,
                         {.without = keys_of({FieldOf::pass, FieldOf::answer}), .several = {"precision"}});
@@ -56,34 +49,10 @@ struct SizeOptions {
                         "what starts the cheapest layout, sized for that engine (or --runtime)")
             .one_of({"vllm", "sglang", "trtllm", "kubernetes"});
         add_money(flags);
-        flags.add_rule([this, &flags] { finish(serving.given(flags)); });
-    }
-
-    void finish(const ServingTexts& given) {
-        request.serving = given.request();
-        if (!given.has("requests"))
-            request.serving.load.count = 0; // as many as the load needs
-        request.level = {cli::time_given(ttft, "--ttft-p99"), cli::time_given(tpot, "--tpot-p99"),
-                         cli::time_given(e2e, "--e2e-p99")};
-        if (!think.empty()) {
-            if (request.users == 0)
-                throw UsageError("--think-time: say how many ask, with --users");
-            request.think_s = think == "0s" ? 0 : cli::time_given(think, "--think-time");
-        }
-        if (!budget.empty()) {
-            std::string number = budget;
-            for (const std::string_view unit : {"USD/h", "/h"})
-                if (number.ends_with(unit)) {
-                    number.resize(number.size() - unit.size());
-                    break;
-                }
-            const auto usd = parse_real(number);
-            if (!usd || *usd <= 0)
-                throw UsageError(
-                    fmt::format("--budget: expected dollars an hour (20USD/h), got \"{}\"", budget));
-            request.budget_usd_per_hour = *usd;
-        }
-        request.cost = money.chosen();
+        flags.add_rule([this, &flags] {
+            request = own.given<SizingTexts>(flags).request(load.given<ServingTexts>(flags));
+            request.cost = money.chosen();
+        });
     }
 
     /// Named ones, all, or those that one can rent.
@@ -102,25 +71,6 @@ struct SizeOptions {
     }
 
   private:
-    void add_limits(cli::Flags& flags) {
-        flags.add_option("--ttft-p99", ttft, "limit on the P99 time to first token, 2s", "TIME");
-        flags.add_option("--tpot-p99", tpot, "limit on the P99 time per output token, 30ms", "TIME");
-        flags.add_option("--e2e-p99", e2e, "limit on the P99 time of a whole answer, 10s", "TIME");
-        flags
-            .add_option("--confidence", request.confidence, "probability with which the limits must hold",
-                        "SHARE")
-            .show_default()
-            .in_group("Further conditions");
-        flags.add_option("--budget", budget, "the most that it may cost, 20USD/h", "USD/h")
-            .in_group("Energy and money");
-        flags.add_flag("--pairs", request.pairs, "also prompts on one kind of device and answers on another")
-            .in_group("Further conditions");
-        flags.add_option("--max-devices", request.most_devices, "the most devices of one service")
-            .within(1, 1 << 20)
-            .show_default()
-            .in_group("Further conditions");
-    }
-
     void add_money(cli::Flags& flags) {
         flags.group("Energy and money");
         money.add_tenure_to(flags, "prices of rented devices", "prices of bought devices");
@@ -155,7 +105,6 @@ int main(int argc, char** argv) {
                 formats.back().stack = launch_stack(session, *value_named<LaunchTarget>(size.emit));
             size.request.serving.sizes = asked.workload.sizes;
         }
-        size.request.any_format = size.question.given("precision").empty();
         const std::vector<std::string> hardware = size.chosen(session);
         SizingAnswer answer;
         {

@@ -6,6 +6,7 @@
 #include "core/scan_text.hpp"
 #include "core/text.hpp"
 #include "core/text_file.hpp"
+#include "fields/question_json.hpp"
 
 #include <algorithm>
 #include <array>
@@ -81,25 +82,51 @@ bool given(const std::vector<std::string>& arguments, const std::string& flag) {
     });
 }
 
-void add_options(const Json& document, const std::string& file, const std::string& positional,
-                 std::vector<std::string>& arguments) {
-    std::vector<std::string> words, front;
-    for (const auto& [key, value] : document.items()) {
-        const std::string flag = "--" + key;
-        if (given(arguments, flag) || (value.is_boolean() && !value.get<bool>()))
-            continue;
-        std::vector<std::string>& to = key == positional ? front : words;
-        if (key != positional)
-            to.push_back(flag);
-        if (value.is_boolean())
-            continue;
-        for (const Json& item : value.is_array() ? value : Json::array({value}))
-            to.push_back(text_of(item, file, key));
+/// What a document asks in words: those of the positional argument, and flags with their values.
+struct ConfigWords {
+    std::vector<std::string> front, words;
+
+    void add(const Json& document, const std::string& file, const std::string& positional,
+             const std::vector<OptionFacts>& options, const std::vector<std::string>& arguments) {
+        for (const auto& [key, value] : document.items()) {
+            const QuestionField* const field = find_question_field(key);
+            if (asks_nothing(value))
+                continue;
+            if (value.is_object() && (field == nullptr || !field->many())) {
+                add(value, file, positional, options, arguments);
+                continue;
+            }
+            const std::string flag = flag_of_key(key, options);
+            if (given(arguments, flag))
+                continue;
+            const bool bare = flag == "--" + positional;
+            if (!bare)
+                words.push_back(flag);
+            if (!value.is_boolean())
+                for (std::string& text : texts_of(value, field, file, key))
+                    (bare ? front : words).push_back(std::move(text));
+        }
     }
-    const bool named = !arguments.empty() && !arguments.front().starts_with("-");
-    if (!named)
-        arguments.insert(arguments.begin(), front.begin(), front.end());
-    append(arguments, words);
+
+  private:
+    static std::vector<std::string> texts_of(const Json& value, const QuestionField* field,
+                                             const std::string& file, const std::string& key) {
+        if (value.is_object())
+            return texts_of_json(*field, value, fmt::format("--config: {}: /{}", file, key));
+        std::vector<std::string> texts;
+        for (const Json& item : value.is_array() ? value : Json::array({value}))
+            texts.push_back(text_of(item, file, key));
+        return texts;
+    }
+};
+
+void add_options(const Json& document, const std::string& file, const std::string& positional,
+                 const std::vector<OptionFacts>& options, std::vector<std::string>& arguments) {
+    ConfigWords asked;
+    asked.add(document, file, positional, options, arguments);
+    if (arguments.empty() || arguments.front().starts_with("-")) // the model is not named
+        arguments.insert(arguments.begin(), asked.front.begin(), asked.front.end());
+    append(arguments, asked.words);
 }
 
 /// What other tools of the field call a thing, and our names of it, of which a tool has one.
@@ -112,10 +139,11 @@ const std::vector<OtherNames>& other_names() {
         {{"--device", "--gpu", "--gpus", "--chip", "--chips", "--target", "--accelerator", "--hw",
           "--platform"},
          {"--hardware", "--architectures"}},
-        {{"--backend", "--backends", "--framework", "--engine", "--stack", "--provider", "--ep"},
+        {{"--backend", "--backends", "--framework", "--engine", "--stack", "--provider", "--ep",
+          "--runtimes"},
          {"--runtime", "--show-runtime"}},
         {{"--dtype", "--data-type", "--quant", "--quantize", "--quantization", "--datatype", "--fp16",
-          "--int8", "--bits", "--dtypes"},
+          "--int8", "--bits", "--dtypes", "--precisions"},
          {"--precision", "--formats"}},
         {{"--bs", "--batch", "--batchsize", "--batches"}, {"--batch-size", "--batch-sizes", "--batch-sweep"}},
         {{"--network", "--net", "--onnx", "--onnx-file", "--models", "--path"}, {"--model"}},
@@ -141,7 +169,8 @@ const std::vector<OtherNames>& other_names() {
 
 } // namespace
 
-std::vector<std::string> with_config(std::span<char* const> arguments, const std::string& positional) {
+std::vector<std::string> with_config(std::span<char* const> arguments, const std::string& positional,
+                                     const std::function<std::vector<OptionFacts>()>& options) {
     std::vector<std::string> out, files;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         const std::string_view word = arguments[i];
@@ -156,21 +185,57 @@ std::vector<std::string> with_config(std::span<char* const> arguments, const std
         }
     }
     for (const std::string& file : files)
-        add_options(read_object(file), file, positional, out);
+        add_options(read_object(file), file, positional, options(), out);
     return out;
 }
 
-std::string meant_flag(const std::string& flag, const std::vector<OptionFacts>& options) {
+namespace {
+
+std::vector<std::string> long_flags(const std::vector<OptionFacts>& options) {
     std::vector<std::string> known;
     for (const OptionFacts& option : options)
         for (const std::string& name : option.flags)
             if (name.starts_with("--"))
                 known.push_back(name);
+    return known;
+}
+
+/// Our name for what others call so; empty: none.
+std::string our_flag(const std::string& flag, const std::vector<std::string>& known) {
     for (const OtherNames& names : other_names())
         if (contains(names.theirs, flag))
             for (const std::string_view ours : names.ours)
                 if (contains(known, ours))
                     return std::string(ours);
+    return "";
+}
+
+} // namespace
+
+bool asks_nothing(const Json& value) {
+    return value.is_null() || value == false || ((value.is_array() || value.is_object()) && value.empty());
+}
+
+std::string flag_of_key(std::string_view key, const std::vector<OptionFacts>& options) {
+    std::string flag = "--" + std::string(key);
+    std::ranges::replace(flag, '_', '-');
+    const std::vector<std::string> known = long_flags(options);
+    const auto has = [&](const std::string& name) { return contains(known, name); };
+    const bool bare = std::ranges::any_of(options, [&](const OptionFacts& option) {
+        return option.flags.empty() && "--" + bare_name(option.name) == flag;
+    });
+    if (has(flag) || bare)
+        return flag;
+    if (const QuestionField* const field = find_question_field(key); field != nullptr && has(field->flag))
+        return field->flag;
+    const std::string ours = our_flag(flag, known);
+    return ours.empty() ? "--" + std::string(key) : ours;
+}
+
+std::string meant_flag(const std::string& flag, const std::vector<OptionFacts>& options) {
+    const std::vector<std::string> known = long_flags(options);
+    if (std::string ours = our_flag(flag, known); !ours.empty())
+        return ours;
     const auto nearest = nearest_names(flag, known, 1);
     return nearest.empty() ? std::string() : nearest.front();
 }

@@ -103,6 +103,7 @@ struct Flags::Parser : CLI::App {
     std::string footer = {}, config = {};
     std::map<const CLI::Option*, ValueKind> kinds = {}; ///< of options with values that are not texts
     std::set<const void*> kept_back = {};               ///< options, from assistants
+    std::set<const void*> numbers = {};                 ///< options with texts that are numbers
     std::map<std::string, CLI::Option*, std::less<>> by_flag = {};
 
     /// What `declare` makes; throws CLI::OptionAlreadyAdded for a flag that is there.
@@ -170,6 +171,11 @@ Option& Option::kept_back() {
     return *this;
 }
 
+Option& Option::number() {
+    numbers_->insert(option_);
+    return *this;
+}
+
 Option& Option::in_group(const std::string& group) {
     of(option_).group(group);
     return *this;
@@ -205,7 +211,7 @@ Flags::Flags(const std::string& tool, const std::string& description, const std:
 Flags::~Flags() = default;
 
 Option Flags::made(void* option) {
-    Option made(option, &parser_->kept_back);
+    Option made(option, &parser_->kept_back, &parser_->numbers);
     return group_.empty() ? made : made.in_group(group_);
 }
 
@@ -299,7 +305,8 @@ std::optional<int> Flags::parse(int argc, char** argv) {
             return 1;
         }
     try {
-        std::vector<std::string> words = with_config({argv + 1, argv + argc}, positional_key());
+        std::vector<std::string> words =
+            with_config({argv + 1, argv + argc}, positional_key(), [this] { return facts(); });
         std::ranges::reverse(words); // the order CLI11 takes them in
         parser_->parse(std::move(words));
         return std::nullopt;
@@ -372,6 +379,7 @@ std::vector<OptionFacts> Flags::facts() const {
             facts.kind = kind->second;
         else if (!facts.takes_value)
             facts.kind = ValueKind::truth;
+        facts.number = parser_->numbers.contains(option);
         facts.required = option->get_required();
         facts.value = placeholder_of(*option);
         if (const Word* known = find_word(facts.value)) {

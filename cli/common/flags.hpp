@@ -30,6 +30,7 @@ struct OptionFacts {
     ValueKind kind = ValueKind::text;
     bool takes_value = false, many = false, files = false, required = false;
     bool kept_back = false; ///< from assistants: it writes files, or is of the terminal alone
+    bool number = false;    ///< its text is a number, which may have letters ("8k") or a unit
 };
 
 enum class Case : std::uint8_t { exact, ignored };
@@ -37,8 +38,9 @@ enum class Case : std::uint8_t { exact, ignored };
 /// An option just declared, to be narrowed: flags.add_option(...).one_of({"a", "b"}).in_group("Output").
 class Option {
   public:
-    /// Wraps the parser's own option, and the options that are kept back; only Flags makes one.
-    Option(void* option, std::set<const void*>* kept_back) : option_(option), kept_back_(kept_back) {}
+    /// Wraps the parser's own option, and the options that are kept back or numbers; only Flags makes one.
+    Option(void* option, std::set<const void*>* kept_back, std::set<const void*>* numbers)
+        : option_(option), kept_back_(kept_back), numbers_(numbers) {}
 
     Option& required();
     /// Help shows the value that the variable has now.
@@ -55,6 +57,8 @@ class Option {
     Option& written();
     /// An assistant is not given it: it writes, or is of the terminal alone.
     Option& kept_back();
+    /// Its text is a number, with letters or a unit or without.
+    Option& number();
     /// Heading under which help lists it.
     Option& in_group(const std::string& group);
     /// One word may hold several values: "fp16,int8".
@@ -65,6 +69,7 @@ class Option {
   private:
     void* option_;
     std::set<const void*>* kept_back_;
+    std::set<const void*>* numbers_;
 };
 
 class Flags {
@@ -154,6 +159,13 @@ class Flags {
     std::vector<Document> documents_;
 };
 
+/// The flag of a key of a document or a configuration: that name ("batch_size"), that of the question's field
+/// with the key ("dims"), or what others call so ("models"); "--KEY" where the tool has none.
+std::string flag_of_key(std::string_view key, const std::vector<OptionFacts>& options);
+
+/// Whether a value of a document says that nothing is asked: null, false, an empty list or object.
+bool asks_nothing(const nlohmann::json& value);
+
 /// The flag that a word means in this tool: the one that other tools call so (`--dtype` for `--precision`),
 /// else the nearest by its letters; empty where none is near.
 std::string meant_flag(const std::string& flag, const std::vector<OptionFacts>& options);
@@ -181,9 +193,12 @@ std::string why_unexpected(const std::vector<std::string>& arguments, const std:
 //   verbose = true
 
 /// The arguments with `--config FILE` replaced by what the file states; options given on the command line win
-/// over the file's. `positional` is the key whose values stand without a flag; empty: none does. Throws
-/// InputError for a file that is not an object of texts, numbers, truth values and lists of these.
-std::vector<std::string> with_config(std::span<char* const> arguments, const std::string& positional);
+/// over the file's. `positional` is the key whose values stand without a flag; empty: none does. The
+/// `request` of a document is such a file, too: sizes may be an object, null and empty values ask nothing,
+/// and an object under a key of its own ("limits") is a group of options. Throws InputError for anything
+/// else.
+std::vector<std::string> with_config(std::span<char* const> arguments, const std::string& positional,
+                                     const std::function<std::vector<OptionFacts>()>& options);
 
 struct ConfigLine {
     std::string key; ///< with the tables it stands in: "output.format"

@@ -203,6 +203,7 @@ void DecisionOptions::add_limits_to(Flags& flags) {
         flags
             .add_option(limit_flag(*m), limits[m->key], m->limit_help.empty() ? m->noun : m->limit_help,
                         "LIMIT")
+            .number()
             .in_group(kGroup);
 }
 

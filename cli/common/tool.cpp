@@ -245,8 +245,10 @@ void OutputOptions::add_to(Flags& flags, const std::string& formats) {
 }
 
 void OutputOptions::add_order_to(Flags& flags) {
-    flags.add_option("--sort", sort, "column that orders the table, metrics best first", "COLUMN");
-    flags.add_top(top, "rows of the table; 0: all");
+    // An assistant gets a JSON document, which neither orders.
+    flags.add_option("--sort", sort, "column that orders the table, metrics best first", "COLUMN")
+        .kept_back();
+    flags.add_top(top, "rows of the table; 0: all").kept_back();
     flags.add_rule([this] {
         if ((!sort.empty() || top > 0) && own_format().empty() && chosen() == Format::json)
             throw UsageError("--sort and --top order tables; a JSON document has every row in its own order");

@@ -77,7 +77,7 @@ Json value_schema(const OptionFacts& option) {
         return {{"type", "boolean"}};
     if (option.kind == ValueKind::whole)
         return {{"type", {"integer", "string"}}};
-    if (option.kind == ValueKind::real)
+    if (option.kind == ValueKind::real || option.number)
         return {{"type", {"number", "string"}}};
     Json schema = {{"type", "string"}};
     if (!option.choices.empty())
@@ -215,14 +215,26 @@ std::vector<std::string> ToolInput::words(const Json& arguments, const fs::path&
     if (!arguments.is_object())
         throw UsageError("arguments: expected an object");
     std::vector<std::string> words, positional;
+    std::vector<std::pair<std::string, Json>> asked;
     for (const auto& [name, value] : arguments.items()) {
+        const Json alone = {{name, value}};
+        const bool group =
+            value.is_object() && !has(name) && find_question_field(key_of(name)) == nullptr; // "limits"
+        const Json& shown = group ? value : alone;
+        for (const auto& [inner, one] : shown.items())
+            asked.emplace_back(inner, one);
+    }
+    for (const auto& [name, value] : asked) {
         const std::string key = key_of(name);
+        if (asks_nothing(value) && !has(name))
+            continue;
         auto found = std::ranges::find_if(
             options_, [&](const OptionFacts& option) { return key_of(option.name) == key; });
-        if (found == options_.end()) // another key of the same field
-            if (const QuestionField* const field = find_question_field(key))
-                found = std::ranges::find_if(
-                    options_, [&](const OptionFacts& option) { return field_of(option) == field; });
+        if (found == options_.end()) // another key of the same
+            found = std::ranges::find_if(options_,
+                                         [&, flag = flag_of_key(key, options_)](const OptionFacts& option) {
+                                             return contains(option.flags, flag);
+                                         });
         if (found == options_.end()) {
             std::vector<std::string> known =
                 mapped(options_, [](const OptionFacts& option) { return key_of(option.name); });
@@ -231,7 +243,7 @@ std::vector<std::string> ToolInput::words(const Json& arguments, const fs::path&
                 fmt::format("there is no argument \"{}\"{}", printable(name.substr(0, 100)),
                             near.empty() ? std::string() : fmt::format("; is {} meant?", near.front())));
         }
-        if (value.is_null())
+        if (value.is_null() || (value.is_array() && value.empty()))
             continue;
         if (!found->takes_value) {
             if (!value.is_boolean())

@@ -7,9 +7,11 @@ int main(int argc, char** argv) {
     archsim_estimate e = {0};
     char* error = NULL;
     const archsim_conditions conditions = {.precision = "fp16"};
-    const archsim_status status = archsim_open(NULL, &session, &error) ||
-                                  archsim_load(session, argc > 1 ? argv[1] : "resnet50", &model, &error) ||
-                                  archsim_run(session, model, NULL, "H100", &conditions, &e, &error);
+    archsim_status status = archsim_open(NULL, &session, &error);
+    if (status == ARCHSIM_OK)
+        status = archsim_load(session, argc > 1 ? argv[1] : "resnet50", &model, &error);
+    if (status == ARCHSIM_OK)
+        status = archsim_run(session, model, NULL, "H100", &conditions, &e, &error);
     if (status == ARCHSIM_OK)
         printf("%.3g ms, %.3g mJ\n", 1e3 * e.latency_s, 1e3 * e.energy_per_inference_j);
     else

@@ -73,13 +73,16 @@ typedef struct archsim_workload {
     const char* sizes; /**< "NAME=VALUE" separated by commas ("height=256,width=256"); NULL: the model's */
     int64_t prompt_tokens; /**< a language model answers a prompt of so many tokens; 0 with an answer: 512 */
     int64_t generate_tokens; /**< with so many tokens; 0 with a prompt: the prompt alone, which makes the
-                                first token; both 0: one pass instead of an answer */
+                                first token; both 0: a prompt of 512 is answered with 128 */
+    int single_pass; /**< 1: one forward pass of a language model, as of any other network, in place of an
+                        answer */
 } archsim_workload;
 
 /** How it runs. Zero-initialise it: every zero means the default. */
 typedef struct archsim_conditions {
     const char* precision; /**< "fp16", "int8", "w4a16"...; NULL: as the tools take it, a file's own format,
-                              "fp32" of catalogue models, "bf16" of answers to prompts */
+                              "usual" of catalogue models (the fastest that is deployed on the device), of
+                              answers to prompts the checkpoint's, else "bf16" */
     const char* stack;     /**< software stack; NULL: the device's default */
     int throughput;        /**< 0: latency of one stream; 1: saturated throughput */
     int end_to_end;        /**< 0: device time; 1: with transfers and host work */
@@ -109,6 +112,7 @@ typedef struct archsim_estimate {
     double weight_bytes;
     double time_to_first_token_s;   /**< of a prompt; else 0 */
     double time_per_output_token_s; /**< of a prompt; else 0 */
+    char executed_precision[64];    /**< format that runs, which may be another than asked for; cut to fit */
 } archsim_estimate;
 
 /** "major.minor.patch", static. */

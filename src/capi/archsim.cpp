@@ -13,6 +13,7 @@
 #include "fields/question.hpp"
 #include "fields/serving_fields.hpp"
 #include "report/blocks/result_row.hpp"
+#include "report/blocks/result_text.hpp"
 #include "session/given.hpp"
 
 #include <algorithm>
@@ -137,6 +138,8 @@ QuestionTexts texts_of(const archsim_workload* workload, const archsim_condition
         number("generate_tokens", workload->generate_tokens > 0 ? workload->generate_tokens
                                   : workload->prompt_tokens > 0 ? 1
                                                                 : 0);
+        if (workload->single_pass != 0)
+            texts.give("single_pass", "true");
     }
     if (conditions != nullptr) {
         if (conditions->precision != nullptr)
@@ -203,6 +206,7 @@ archsim_estimate numbers_of(const Result& result) {
     numbers.utilization = known(e.utilization);
     numbers.peak_memory_bytes = known(e.memory.peak_bytes);
     numbers.weight_bytes = known(e.memory.weight_bytes);
+    copy_cut(precision_name(e.executed), numbers.executed_precision, sizeof numbers.executed_precision);
     if (result.generation) {
         numbers.time_to_first_token_s = known(result.generation->time_to_first_token_s);
         numbers.time_per_output_token_s = known(result.generation->time_per_output_token_s);

@@ -75,7 +75,7 @@ struct Field {
     /// Puts a text there. Throws UsageError that names the field as `name`.
     std::function<void(const std::string& text, const std::string& name, Asked&)> parse{};
     /// What print() gives where the field is left out, as a rule of the other fields; empty: what a new
-    /// `Asked` has.
+    /// `Asked` has. Of a server, where print() gives nothing: the text that asks for the same.
     std::function<std::vector<std::string>(const Asked&)> usual{};
 
     /// Whether several texts may be given, which add up.
@@ -151,6 +151,11 @@ class FieldTexts {
     /// Whether a text was given.
     bool has(std::string_view name) const {
         return given_.contains(&field_at(*table_, name, whole_, spelling_));
+    }
+    /// Whether both were given, with other texts.
+    bool differ(std::string_view one, std::string_view other) const {
+        const auto a = given_.find(find_field(*table_, one)), b = given_.find(find_field(*table_, other));
+        return a != given_.end() && b != given_.end() && a->second.back().text != b->second.back().text;
     }
 
   protected:
@@ -243,6 +248,9 @@ std::string question_key(const Question& question, std::span<const std::string_v
 
 /// Whether two questions, of the same model, are the same in everything that an answer depends on.
 bool same_question(const Question& a, const Question& b);
+
+/// "tp=4,pp=2": as it is asked for.
+std::string parallel_text(const Parallelism& way);
 
 /// What has the fields, in messages.
 inline constexpr std::string_view kQuestion = "a question";

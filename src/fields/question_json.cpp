@@ -27,12 +27,12 @@ Json number_json(const std::string& text) {
 }
 
 /// {"NAME": value} of "NAME=value" texts; a list of numbers where the field has lists.
-Json object_json(const QuestionField& field, const std::vector<std::string>& texts) {
+Json object_json(FieldKind kind, const std::vector<std::string>& texts) {
     Json object = Json::object();
     for (const std::string& text : texts) {
         const std::size_t equals = text.find('=');
         const std::string name = text.substr(0, equals), value = text.substr(equals + 1);
-        const bool list = field.kind == FieldKind::lists || value.find(',') != std::string::npos;
+        const bool list = kind == FieldKind::lists || value.find(',') != std::string::npos;
         Json numbers = Json::array();
         if (!value.empty())
             for (const std::string& piece : split(value, ','))
@@ -69,9 +69,11 @@ std::string whole_text(const Json& value, const std::string& name, bool words) {
 }
 
 Json server_field_json(const ServingField& field, const ServingRequest& request) {
-    const std::vector<std::string> texts = field.print(request);
+    std::vector<std::string> texts = field.print(request);
     if (field.kind == FieldKind::truth)
         return !texts.empty() && texts.front() == "true";
+    if (texts.empty() && field.usual)
+        texts = field.usual(request);
     return texts.empty() ? Json(nullptr) : number_json(texts.front());
 }
 
@@ -86,14 +88,14 @@ Json server_field_schema(const ServingField& field) {
 
 } // namespace
 
-Json field_json(const QuestionField& field, const std::vector<std::string>& texts) {
-    switch (field.kind) {
+Json field_json(FieldKind kind, const std::vector<std::string>& texts) {
+    switch (kind) {
     case FieldKind::truth:
         return Json(!texts.empty() && texts.front() == "true");
     case FieldKind::sizes:
     case FieldKind::lists:
     case FieldKind::reals:
-        return object_json(field, texts);
+        return object_json(kind, texts);
     case FieldKind::texts:
         return Json(texts);
     case FieldKind::whole:
@@ -109,7 +111,7 @@ Json field_json(const QuestionField& field, const std::vector<std::string>& text
 Json question_json(const Question& question) {
     Json object = Json::object();
     for (const QuestionField& field : question_fields())
-        object[field.key] = field_json(field, field.print(question));
+        object[field.key] = field_json(field.kind, field.print(question));
     return object;
 }
 
@@ -119,7 +121,12 @@ Members<Question> question_members(std::span<const std::string_view> only) {
         if (only.empty() || contains(only, field.key))
             members.emplace_back(
                 field.key, field.help,
-                [&field](const Question& question) { return field_json(field, field.print(question)); },
+                [&field](const Question& question) {
+                    std::vector<std::string> texts = field.print(question);
+                    if (field.flag.empty() && field.usual && texts == field.usual(question))
+                        texts.clear();
+                    return field_json(field.kind, texts);
+                },
                 Shaped{[&field] {
                     Json schema = field_schema(field.kind, {});
                     if (field.key == "devices") // "auto": as many as hold the model
@@ -127,6 +134,11 @@ Members<Question> question_members(std::span<const std::string_view> only) {
                     return schema;
                 }});
     return Members<Question>(std::move(members));
+}
+
+Members<Question> question_members(std::initializer_list<FieldOf> kinds) {
+    const std::vector<std::string> keys = keys_of(kinds);
+    return question_members(std::vector<std::string_view>(keys.begin(), keys.end()));
 }
 
 Json field_schema(FieldKind kind, const std::vector<std::string>& words) {
@@ -209,8 +221,9 @@ std::string question_key(const Question& question, std::span<const std::string_v
     nlohmann::json object = nlohmann::json::object(); // which sorts its keys
     for (const StatedField& stated : stated_fields(question))
         if (!contains(without, stated.field->key))
-            object[stated.field->key] = nlohmann::json::parse(
-                field_json(*stated.field, stated.texts).dump(-1, ' ', false, Json::error_handler_t::replace));
+            object[stated.field->key] =
+                nlohmann::json::parse(field_json(stated.field->kind, stated.texts)
+                                          .dump(-1, ' ', false, Json::error_handler_t::replace));
     return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -243,15 +256,25 @@ bool same_question(const Question& a, const Question& b) {
            same_conditions(settled(a.conditions, a.workload), settled(b.conditions, b.workload));
 }
 
-Members<ServingRequest> server_members() {
+Members<ServingRequest> server_members(std::span<const std::string_view> without) {
     std::vector<Member<ServingRequest>> members;
     for (const ServingField& field : serving_fields())
-        if (field.print)
+        if (!contains(without, field.key))
             members.emplace_back(
                 field.key, field.help,
                 [&field](const ServingRequest& request) { return server_field_json(field, request); },
                 Shaped{[&field] { return server_field_schema(field); }});
     return Members<ServingRequest>(std::move(members));
+}
+
+Members<ServiceLevel> level_members() {
+    std::vector<Member<ServiceLevel>> members;
+    for (const Field<ServiceLevel>& field : level_fields())
+        members.emplace_back(field.key, field.help + "; null: none", [&field](const ServiceLevel& level) {
+            const std::vector<std::string> texts = field.print(level);
+            return texts.empty() ? std::nullopt : std::optional(texts.front());
+        });
+    return Members<ServiceLevel>(std::move(members));
 }
 
 } // namespace archsim

@@ -15,14 +15,17 @@ namespace archsim {
 
 /// What a field is in JSON: a number, a truth value, a text, an object, or null where the question has
 /// nothing.
-nlohmann::ordered_json field_json(const QuestionField& field, const std::vector<std::string>& texts);
+nlohmann::ordered_json field_json(FieldKind kind, const std::vector<std::string>& texts);
 
 /// Every field by its key, what is usual too: {"precision": "bf16", "batch_size": 1, ..., "context": 4096}.
 nlohmann::ordered_json question_json(const Question& question);
 
 /// The same as members of a document, described as the tools explain the fields; for tools that ask no
-/// others, the fields of these keys.
+/// others, the fields of these keys. What no flag asks for is null where it is usual, so that the whole can
+/// be asked again.
 Members<Question> question_members(std::span<const std::string_view> only = {});
+/// The same of the fields that are of one of these kinds.
+Members<Question> question_members(std::initializer_list<FieldOf> kinds);
 
 /// JSON Schema of field_json(): what values of that kind are. `words`: of texts, those that there are; empty:
 /// any.
@@ -33,8 +36,11 @@ nlohmann::ordered_json field_schema(FieldKind kind, const std::vector<std::strin
 std::vector<std::string> texts_of_json(const QuestionField& field, const nlohmann::ordered_json& value,
                                        const std::string& name);
 
-/// Every field by its key, but for those whose value is the content of a file: {"rate": 2, "prompt_tokens":
-/// null, ...}. Null: what a new request has.
-Members<ServingRequest> server_members();
+/// Every field of a request to a server by its key, what is usual too: {"rate": 2, "prompt_tokens": 512,
+/// ...}; null: what the stack has, nothing, or the content of a file. For tools that take no others, but for
+/// `without`.
+Members<ServingRequest> server_members(std::span<const std::string_view> without = {});
+/// Limits on waiting by their keys, as texts; null: none.
+Members<ServiceLevel> level_members();
 
 } // namespace archsim

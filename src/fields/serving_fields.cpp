@@ -25,6 +25,16 @@ std::vector<std::string> unusual(const T& value, const T& usual) {
     return value == usual ? std::vector<std::string>{} : std::vector<std::string>{fmt::format("{}", value)};
 }
 
+/// The number of a new request, where it is one that can be asked for.
+template <class At, class T>
+auto usual_number(At at, T low) {
+    return [at, low](const ServingRequest&) {
+        ServingRequest usual;
+        return static_cast<T>(at(usual)) < low ? std::vector<std::string>{}
+                                               : std::vector{fmt::format("{}", at(usual))};
+    };
+}
+
 /// A whole number within bounds. `at` gives its place in a request.
 template <class At>
 ServingField whole_field(ServingField row, At at, std::int64_t low, std::int64_t high) {
@@ -38,11 +48,13 @@ ServingField whole_field(ServingField row, At at, std::int64_t low, std::int64_t
     row.parse = [at, low, high](const std::string& text, const std::string& name, ServingRequest& r) {
         at(r) = static_cast<std::remove_reference_t<decltype(at(r))>>(whole_of(text, name, low, high));
     };
+    row.usual = usual_number(at, low);
     return row;
 }
 
 template <class At>
 ServingField real_field(ServingField row, At at, double low, double high) {
+    row.kind = FieldKind::real;
     row.print = [at](const ServingRequest& r) {
         ServingRequest copy = r, usual;
         return unusual(at(copy), at(usual));
@@ -60,6 +72,7 @@ ServingField real_field(ServingField row, At at, double low, double high) {
             throw UsageError(fmt::format("{}: {} is not between {} and {}", name, text, low, high));
         at(r) = *value;
     };
+    row.usual = usual_number(at, low);
     return row;
 }
 
@@ -88,6 +101,7 @@ ServingField choice_field(ServingField row, At at) {
         const auto found = std::ranges::find(names, text); // Field::put() has looked
         at(r) = static_cast<std::remove_reference_t<decltype(at(r))>>(found - names.begin());
     };
+    row.usual = [first = names.front()](const ServingRequest&) { return std::vector{first}; };
     return row;
 }
 
@@ -139,13 +153,13 @@ std::vector<ServingField> load_fields() {
             return r.load.*member;
         };
     };
-    constexpr double kMostRate = 1e9, kMostLength = 1e9;
+    constexpr double kLeastRate = 1e-9, kMostRate = 1e9, kMostLength = 1e9;
     return {
         real_field({.key = "rate",
                     .aliases = {"rate_per_s"},
                     .help = "requests per second, arriving as --arrivals says",
                     .value = "RATE"},
-                   load(&RequestPlan::rate_per_s), 0, kMostRate),
+                   load(&RequestPlan::rate_per_s), kLeastRate, kMostRate),
         choice_field({.key = "arrivals",
                       .help = "how requests arrive at a rate: poisson (each by itself), constant (evenly), "
                               "bursty (gaps of a gamma distribution, --burstiness)",
@@ -367,6 +381,38 @@ std::vector<ServingField> carbon_fields() {
     };
 }
 
+std::vector<std::string> nothing(const ServingRequest&) {
+    return {};
+}
+
+/// The table, of which `usual` leaves out what another field of the request excludes or what says it again.
+FieldTable<ServingRequest> all_serving_fields() {
+    FieldTable<ServingRequest> rows;
+    const auto add = [&](std::vector<ServingField> more, const char* group) {
+        for (ServingField& row : more) {
+            if (row.group.empty())
+                row.group = group;
+            rows.push_back(std::move(row));
+        }
+    };
+    add(load_fields(), "");
+    for (ServingField& row : rows) // a recording, and lengths from a file, have their own
+        if (row.usual)
+            row.usual = [usual = row.usual](const ServingRequest& r) {
+                return r.load.trace || !r.load.lengths.empty() ? nothing(r) : usual(r);
+            };
+    add(engine_fields(), kEngineGroup);
+    add(carbon_fields(), kCarbonGroup);
+    for (ServingField& row : rows)
+        if (row.key == "arrivals")
+            row.usual = [usual = row.usual](const ServingRequest& r) {
+                return r.load.rate_per_s > 0 ? usual(r) : nothing(r);
+            };
+        else if (row.key == "burstiness" || row.key == "prompt_devices" || row.key == "reserved_context")
+            row.usual = nothing;
+    return with_flags(std::move(rows));
+}
+
 /// One block for every sequence, as engines without a paged cache keep it.
 void check_context(const ServingRequest& request, const std::string& name) {
     const RequestPlan& load = request.load;
@@ -383,25 +429,39 @@ void check_context(const ServingRequest& request, const std::string& name) {
 } // namespace
 
 const FieldTable<ServingRequest>& serving_fields() {
-    static const FieldTable<ServingRequest> all = [] {
-        FieldTable<ServingRequest> rows;
-        const auto add = [&](std::vector<ServingField> more, const char* group) {
-            for (ServingField& row : more) {
-                if (row.group.empty())
-                    row.group = group;
-                rows.push_back(std::move(row));
-            }
-        };
-        add(load_fields(), "");
-        add(engine_fields(), kEngineGroup);
-        add(carbon_fields(), kCarbonGroup);
-        return with_flags(std::move(rows));
-    }();
+    static const FieldTable<ServingRequest> all = all_serving_fields();
     return all;
 }
 
 const ServingField* find_serving_field(std::string_view name) {
     return find_field(serving_fields(), name);
+}
+
+const FieldTable<ServiceLevel>& level_fields() {
+    const auto row = [](const char* key, const char* help, double ServiceLevel::*at) {
+        return Field<ServiceLevel>{
+            .key = key,
+            .help = help,
+            .value = "TIME",
+            .print =
+                [at](const ServiceLevel& level) {
+                    return level.*at > 0 ? std::vector{fmt::format("{}s", level.*at)}
+                                         : std::vector<std::string>{};
+                },
+            .parse =
+                [at](const std::string& text, const std::string& name, ServiceLevel& level) {
+                    const auto seconds = parse_seconds(text);
+                    if (!seconds || *seconds <= 0)
+                        throw UsageError(fmt::format(
+                            "{}: expected a time with a unit (500ms, 0.5s), got \"{}\"", name, text));
+                    level.*at = *seconds;
+                }};
+    };
+    static const FieldTable<ServiceLevel> all = with_flags<ServiceLevel>(
+        {row("ttft_p99", "limit on the P99 time to first token, 2s", &ServiceLevel::time_to_first_s),
+         row("tpot_p99", "limit on the P99 time per output token, 30ms", &ServiceLevel::time_per_token_s),
+         row("e2e_p99", "limit on the P99 time of a whole answer, 10s", &ServiceLevel::end_to_end_s)});
+    return all;
 }
 
 ServingTexts::ServingTexts(Spelling spelling) : FieldTexts(serving_fields(), "a server", spelling) {}
@@ -415,11 +475,10 @@ std::vector<std::string> ServingTexts::of_servers_alone() const {
     return names;
 }
 
-ServingRequest ServingTexts::request() const {
-    ServingRequest request;
-    put_into(request);
-    check(request);
-    return request;
+ServingRequest ServingTexts::request(ServingRequest usual) const {
+    put_into(usual);
+    check(usual);
+    return usual;
 }
 
 void ServingTexts::check(const ServingRequest& request) const {
@@ -447,7 +506,8 @@ void ServingTexts::check(const ServingRequest& request) const {
                                      named("wait_prompts"), named("wait_steps")));
     exclude("rate", "concurrency");
     exclude("prompt_devices", "prompt_parallel");
-    exclude("reserved_context", "block_tokens");
+    if (differ("reserved_context", "block_tokens"))
+        exclude("reserved_context", "block_tokens");
     constexpr std::array kOwnLengths = {"shape", "length_range", "lengths"};
     for (const char* key : kOwnLengths)
         if (std::string_view(key) != "lengths")

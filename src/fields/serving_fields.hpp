@@ -18,6 +18,20 @@ const FieldTable<ServingRequest>& serving_fields();
 /// The field of that key, alias or flag; null where there is none.
 const ServingField* find_serving_field(std::string_view name);
 
+/// Limits on waiting, of which a server's highest rate is found: ttft_p99, tpot_p99, e2e_p99.
+const FieldTable<ServiceLevel>& level_fields();
+
+/// The texts that somebody gave for them.
+class LevelTexts : public FieldTexts<ServiceLevel> {
+  public:
+    explicit LevelTexts(Spelling spelling) : FieldTexts(level_fields(), "a limit on waiting", spelling) {}
+    ServiceLevel level() const {
+        ServiceLevel level;
+        put_into(level);
+        return level;
+    }
+};
+
 /// The texts that somebody gave for fields of a request to a server.
 /// @code
 /// ServingTexts texts(Spelling::key);
@@ -32,9 +46,9 @@ class ServingTexts : public FieldTexts<ServingRequest> {
     explicit ServingTexts(Spelling spelling);
     /// Names of the fields that a question without a server does not have, as given.
     std::vector<std::string> of_servers_alone() const;
-    /// The request they make. Throws UsageError for fields that cannot be together, InputError for a file
-    /// that cannot be read.
-    ServingRequest request() const;
+    /// The request they make of what is usual. Throws UsageError for fields that cannot be together,
+    /// InputError for a file that cannot be read.
+    ServingRequest request(ServingRequest usual = {}) const;
 
   private:
     void check(const ServingRequest& request) const;

@@ -144,6 +144,11 @@ QuestionField generator_field(const char* key, const char* help) {
 
 } // namespace
 
+std::string parallel_text(const Parallelism& way) {
+    const std::string text = to_string(way);
+    return text.find('=') == std::string::npos ? "tp=1" : text;
+}
+
 std::vector<QuestionField> workload_fields() {
     return {
         {.key = "batch_size",
@@ -267,8 +272,7 @@ std::vector<QuestionField> workload_fields() {
          .print = of_prompt([](const Prompt& p) {
              if (!p.parallel)
                  return std::vector<std::string>{};
-             const std::string text = to_string(*p.parallel);
-             return text_or_none(text.find('=') == std::string::npos ? "tp=1" : text);
+             return text_or_none(parallel_text(*p.parallel));
          }),
          .parse =
              [](const std::string& text, const std::string& name, Question& q) {

@@ -9,6 +9,7 @@
 #include "answers/difference/difference.hpp"
 #include "answers/local/local_models.hpp"
 #include "answers/serving/serving_report.hpp"
+#include "answers/sizing/sizing_fields.hpp"
 #include "answers/sizing/sizing_report.hpp"
 #include "answers/study/study.hpp"
 #include "archsim/run/serve.hpp"
@@ -132,45 +133,45 @@ ServingAnswer serve(const Session& session, const std::string& model,
     return answer;
 }
 
-/// "500ms" or seconds.
-double seconds_of(const std::string& name, PyObject* value) {
-    const auto seconds =
-        PyUnicode_Check(value) != 0 ? parse_seconds(py::text_of(value)) : std::optional(py::number_of(value));
-    if (!seconds || !(*seconds > 0))
-        throw UsageError(name + ": expected a time above 0, in seconds or with a unit (\"500ms\")");
-    return *seconds;
+/// "500ms" or seconds, a number, a truth: the text that a field of a sizing takes.
+std::string sizing_text(const SizingField& field, const std::string& name, PyObject* value) {
+    const bool seconds = field.value == "TIME" && PyUnicode_Check(value) == 0;
+    return field_text(name, value) + (seconds ? "s" : "");
 }
 
-/// Keywords: the load, the limits on waiting, how sure they must hold, fields of the question.
+/// Keywords: the load, the fields of a sizing, those of the question; of precision a list sizes each.
 SizingAnswer size(const Session& session, const std::string& model, const std::vector<std::string>& hardware,
                   const py::Keywords& fields) {
-    SizingRequest request;
-    ServiceLevel& level = request.level;
-    const std::map<std::string, double*> limits = {{"ttft_p99", &level.time_to_first_s},
-                                                   {"tpot_p99", &level.time_per_token_s},
-                                                   {"e2e_p99", &level.end_to_end_s}};
+    SizingTexts own(Spelling::key);
     py::Keywords rest;
-    for (const auto& [name, value] : fields) {
-        if (const auto limit = limits.find(name); limit != limits.end())
-            *limit->second = seconds_of(name, value.get());
-        else if (name == "confidence")
-            request.confidence = py::number_of(value.get());
-        else if (name == "max_devices")
-            request.most_devices = py::integer_of(value.get());
+    std::vector<py::Ref> formats;
+    for (const auto& [name, value] : fields)
+        if (value.get() == Py_None)
+            continue;
+        else if (const SizingField* const field = find_field(sizing_fields(), name))
+            own.give(*field, sizing_text(*field, name, value.get()), name);
+        else if (name == "precision" && PyList_Check(value.get()) != 0)
+            formats = py::items_of(value.get());
         else
             rest.emplace_back(name, value);
-    }
     AskedServing asked = asked_serving(rest);
-    request.serving = std::move(asked.request);
-    if (std::ranges::none_of(rest, [](const auto& field) { return field.first == "requests"; }))
-        request.serving.load.count = 0; // as many as the load needs
+    std::vector<Conditions> conditions;
+    for (const py::Ref& format : formats) {
+        py::Keywords one = rest;
+        one.emplace_back("precision", format);
+        conditions.push_back(asked_serving(one).conditions);
+    }
+    if (conditions.empty())
+        conditions.push_back(asked.conditions);
+    SizingRequest request = own.request(asked.texts);
+    request.serving.sizes = std::move(asked.request.sizes);
     const py::Released parallel;
-    return size_service(session, session.load(model), hardware, std::vector{asked.conditions}, request);
+    return size_service(session, session.load(model), hardware, conditions, request);
 }
 
 LocalAnswer local(const Session& session, const std::string& device, const std::vector<std::string>& models,
                   const std::string& host, const std::string& kind, std::int64_t context,
-                  const std::vector<std::string>& formats, double least) {
+                  const std::vector<std::string>& formats, std::optional<double> least) {
     LocalRequest request{.host = host, .context = context};
     take_machine(session, device, request);
     request.kind = choice_named<LocalKind>(kind, "kind");
@@ -282,13 +283,13 @@ void bind_answers(py::Module& m) {
     m.def("size", &size, py::arg("session"), py::arg("model"), py::arg("hardware"),
           "The fewest of each device that hold limits on waiting under a load, as size_service: "
           "size(\"qwen3-8b\", "
-          "[\"H100\", \"L40S\"], rate=8, ttft_p99=\"500ms\").\n\nLimits: ttft_p99, tpot_p99, e2e_p99, in "
-          "seconds or "
-          "with a unit; confidence, max_devices; the fields of serve_model and of the question.");
+          "[\"H100\", \"L40S\"], rate=8, ttft_p99=\"500ms\").\n\nKeywords are the flags of size_service; "
+          "times are in seconds or have a unit, and a list of precision sizes each format.");
     m.def("local", &local, py::arg("session"), py::arg("device"),
           py::arg("models") = std::vector<std::string>{}, py::kw_only(), py::arg("host") = "",
-          py::arg("kind") = "language", py::arg("context") = std::int64_t{8192},
-          py::arg("formats") = std::vector<std::string>{}, py::arg("least_tokens_per_s") = 0.0,
+          py::arg("kind") = "language", py::arg("context") = LocalRequest{}.context,
+          py::arg("formats") = std::vector<std::string>{},
+          py::arg("least_tokens_per_s") = std::optional<double>{},
           "The models that run on a machine and how fast, as local_models: local(\"RTX 4090, 64GB\", "
           "context=16384).");
     m.def(

@@ -26,10 +26,13 @@ std::vector<std::int64_t> batch_sizes(const AskedSizes& sizes);
 struct AskedServing {
     archsim::ServingRequest request;
     archsim::Conditions conditions;
+    archsim::ServingTexts texts; ///< that the request's load and engine were made from
 };
 /// The same for a server: keywords are fields of its load and its engine, `parallel` and `devices`, and
 /// fields of the question.
 AskedServing asked_serving(const python::Keywords& fields);
+/// The text that a number, a text or a truth is in a field. Throws UsageError for anything else.
+std::string field_text(const std::string& name, PyObject* value);
 
 /// Adds the class DesignSpace.
 void bind_design_space(python::Module& m);

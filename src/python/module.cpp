@@ -12,6 +12,7 @@
 #include "fields/question_json.hpp"
 #include "measurements/given_output.hpp"
 #include "report/blocks/result_row.hpp"
+#include "report/blocks/result_text.hpp"
 #include "session/given.hpp"
 
 #include <fmt/format.h>
@@ -67,6 +68,8 @@ Json json_of(const std::string& name, PyObject* value, int level = 0) {
 Question question(const py::Keywords& fields, std::initializer_list<std::string_view> without) {
     QuestionTexts texts(Spelling::key);
     for (const auto& [name, value] : fields) {
+        if (value.get() == Py_None)
+            continue;
         const QuestionField& field = question_field(name);
         if (contains(without, field.key))
             throw UsageError(name + ": cannot be given here");
@@ -89,6 +92,13 @@ std::vector<std::int64_t> batch_sizes(const AskedSizes& sizes) {
     return numbers;
 }
 
+std::string field_text(const std::string& name, PyObject* value) {
+    const Json json = json_of(name, value);
+    if (json.is_object() || json.is_array())
+        throw UsageError(name + ": expected a number, a text or a truth");
+    return json.is_string() ? json.get<std::string>() : json.dump();
+}
+
 AskedServing asked_serving(const py::Keywords& fields) {
     ServingTexts server(Spelling::key);
     py::Keywords rest;
@@ -107,17 +117,14 @@ AskedServing asked_serving(const py::Keywords& fields) {
             if (devices == 1)
                 way.emplace(); // not the fewest that hold the model
         } else if (find_serving_field(name) != nullptr) {
-            const Json json = json_of(name, value);
-            if (json.is_object() || json.is_array())
-                throw UsageError(name + ": expected a number, a text or a truth");
-            if (!json.is_boolean() || json.get<bool>())
-                server.give(name, json.is_string() ? json.get<std::string>() : json.dump());
+            if (const std::string text = field_text(name, value); text != "false")
+                server.give(name, text);
         } else {
             rest.emplace_back(name, kept);
         }
     }
     const Question asked = question(rest, {"batch_size", "sampling", "beams"});
-    AskedServing result{server.request(), asked.conditions};
+    AskedServing result{server.request(), asked.conditions, server};
     result.request.sizes = asked.workload.sizes;
     result.request.parallelism = way;
     result.conditions.devices = devices;
@@ -319,6 +326,11 @@ void fill(py::Module& m) {
         .def_property_readonly("stack",
                                [](const Result& r) { return r.runtime ? r.runtime->id : std::string(); })
         .def_property_readonly("ok", [](const Result& r) { return r.ok(); })
+        .def_property_readonly("precision",
+                               [](const Result& r) { return precision_name(r.conditions.precision); })
+        .def_property_readonly(
+            "executed_precision",
+            [](const Result& r) { return r.ok() ? precision_name(r.estimate.executed) : std::string(); })
         .def_property_readonly("status", [](const Result& r) { return std::string(status_text(r.estimate)); })
         .def_property_readonly("reason", [](const Result& r) { return r.estimate.reason; })
         .def_property_readonly("precision_note", [](const Result& r) { return r.estimate.precision_note; })

@@ -168,6 +168,18 @@ Constraint parse_constraint(const Metric& metric, std::string_view text, std::st
     throw UsageError(fmt::format("{}: expected {}, got \"{}\"", flag, form.example, text));
 }
 
+std::string constraint_text(const Constraint& constraint) {
+    const QuantityKind quantity = constraint.metric->quantity;
+    if (quantity == QuantityKind::time || quantity == QuantityKind::energy)
+        return fmt::format("{}{}", constraint.limit, quantity == QuantityKind::time ? "s" : "J");
+    const LimitForm form = form_of(*constraint.metric);
+    if (form.units.empty()) // a plain number
+        return fmt::format("{}", constraint.limit);
+    const auto plain = std::ranges::find(form.units, 1.0, &Unit::factor);
+    const Unit& unit = plain != form.units.end() ? *plain : form.units.front();
+    return fmt::format("{}{}", constraint.limit / unit.factor, unit.name);
+}
+
 std::optional<Winner> winner_within(std::span<const Result> results, const Metric& metric,
                                     const Decision& decision) {
     if (decision.request.constraints.empty())

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace archsim {
@@ -13,6 +14,9 @@ namespace archsim {
 /// USD per million inferences, carbon as grams per thousand, "0.25". Throws UsageError naming `flag` and the
 /// form expected.
 Constraint parse_constraint(const Metric& metric, std::string_view text, std::string_view flag);
+
+/// The same as a text that reads back: "0.001s".
+std::string constraint_text(const Constraint& constraint);
 
 /// The best by `metric` of the results that meet every limit of the decision that was made over them; of all
 /// where it has no limits. Absent where none meets them.

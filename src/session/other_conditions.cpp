@@ -3,6 +3,8 @@
 #include "archsim/core/finding.hpp"
 #include "core/lists.hpp"
 #include "hardware/loose_names.hpp"
+#include "hardware/posterior.hpp"
+#include "hardware/uncertainty.hpp"
 #include "result/bound_shares.hpp"
 #include "result/generation_metrics.hpp"
 #include "result/ranking.hpp"
@@ -98,7 +100,7 @@ class Trials {
             return;
         TriedChange best;
         for (const std::string& stack : now_.device->runtimes) {
-            if (stack == now_.runtime->id ||
+            if (stack == now_.runtime->id || measured_under(stack) != measured_under(now_.runtime->id) ||
                 (now_.generation && !session_.hardware().runtime(stack)->language_models))
                 continue;
             Conditions then = conditions_;
@@ -107,6 +109,17 @@ class Trials {
                 best = {0, "--runtime " + stack, times};
         }
         keep(best.asked, best.gain);
+    }
+
+    /// Whether estimates of the device under a stack follow what the user measured there: one that does and
+    /// one that does not are not like and like.
+    bool measured_under(const std::string& stack) const {
+        if (!now_.machine || !now_.machine->uncertainty)
+            return false;
+        const auto& rows = now_.machine->uncertainty->given();
+        return std::any_of(rows.begin(), rows.end(), [&](const GivenRow& row) {
+            return row.device == now_.device->id && row.runtime == stack;
+        });
     }
 
     void devices() {

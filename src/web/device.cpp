@@ -112,10 +112,10 @@ void shorten(Report& report) {
         }
 }
 
-ServingRequest serving_request(const Question& question) {
+ServingRequest serving_request(const Question& question, ServingRequest usual = {}) {
     if (question.hardware.empty())
         throw UsageError(fmt::format("\"{}\" is asked of devices: name them in \"hardware\"", question.ask));
-    ServingRequest request = question.load.request();
+    ServingRequest request = question.load.request(std::move(usual));
     request.sizes = question.workload.sizes;
     return request;
 }
@@ -193,9 +193,7 @@ Json answer_serve(const Session& session, const Question& question) {
 
 Json answer_size(const Session& session, const Question& question) {
     SizingRequest request;
-    request.serving = serving_request(question);
-    if (!question.load.has("requests"))
-        request.serving.load.count = 0; // as many as the load needs
+    request.serving = serving_request(question, request.serving);
     request.level = question.level;
     request.confidence = question.confidence;
     request.cost = question.costs;

@@ -85,16 +85,6 @@ double number_of_text(const std::string& key, const Json& value) {
     return *number;
 }
 
-struct LevelLimit {
-    std::string_view key, help;
-    double ServiceLevel::*at;
-};
-constexpr std::array kLimits = {
-    LevelLimit{"ttft_p99", "P99 time to first token at most, 2s", &ServiceLevel::time_to_first_s},
-    LevelLimit{"tpot_p99", "P99 time per output token at most, 30ms", &ServiceLevel::time_per_token_s},
-    LevelLimit{"e2e_p99", "P99 time of a whole answer at most, 10s", &ServiceLevel::end_to_end_s},
-};
-
 void read_level(const std::string& key, const Json& value, Question& question) {
     each(key, value, [&](const std::string& name, const Json& member) {
         const std::string text = written_text(name, member);
@@ -102,14 +92,7 @@ void read_level(const std::string& key, const Json& value, Question& question) {
             question.confidence = number_of_text(name, member);
             return;
         }
-        const auto* const limit = std::ranges::find(kLimits, name, &LevelLimit::key);
-        if (limit == kLimits.end())
-            throw UsageError(fmt::format("\"{}\" has no \"{}\"", key, name));
-        const auto seconds = parse_seconds(text);
-        if (!seconds || *seconds <= 0)
-            throw UsageError(
-                fmt::format("\"{}\": expected a time with a unit (500ms, 0.5s), got \"{}\"", name, text));
-        question.level.*limit->at = *seconds;
+        field_at(archsim::level_fields(), name, key).put(text, name, question.level);
     });
 }
 
@@ -184,7 +167,7 @@ constexpr std::array kRows = {
 
 std::vector<FormField> level_fields() {
     std::vector<FormField> fields;
-    for (const LevelLimit& limit : kLimits)
+    for (const Field<ServiceLevel>& limit : archsim::level_fields())
         fields.push_back({limit.key, limit.help, {}});
     fields.push_back({"confidence", "probability with which the limits must hold, of a number of devices",
                       fmt::format("{}", Question{}.confidence)});

@@ -36,6 +36,12 @@ TEST_CASE("a field of a server prints what it reads", "[ask][serving]") {
         INFO(field.key);
         REQUIRE(field.print);
         CHECK(field.print(ServingRequest{}).empty());
+        if (field.usual) // what it says of a new request asks for the same
+            for (const std::string& text : field.usual(ServingRequest{})) {
+                ServingRequest same;
+                field.put(text, field.flag, same);
+                CHECK(field.print(same).empty());
+            }
         CHECK(field.flag.starts_with("--"));
         CHECK(find_serving_field(field.key) == &field);
         CHECK(find_serving_field(field.flag) == &field);

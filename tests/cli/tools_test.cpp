@@ -214,6 +214,41 @@ TEST_CASE("JSON documents keep to the schemas that their tools print", "[cli][sc
     }
 }
 
+TEST_CASE("the request of an answer, asked again, has the same answer", "[cli]") {
+    const Workplace workplace;
+    const std::vector<std::string> commands = {
+        "compare_models resnet50 --hardware H100 A100 --batch-size 4 --dim height=256 --dim width=256 "
+        "--max-latency 1ms --min-throughput 10k --pareto latency energy",
+        "compare_models resnet18 mobilenet_v2 --deployment edge --precision fp16 int8 --runtime tensorrt",
+        "compare_models tinyllama-1.1b --hardware H100 Raspberry-Pi-5",
+        "compare_models qwen3-0.6b --hardware H100 --prompt-tokens 1k --generate-tokens 16 --context 4k",
+        "analyze_batch resnet18 --hardware A100 Hailo-8 --batch-sizes 1,8 --max-latency 1ms",
+        "analyze_comprehensive bert-base --hardware H100 --dim sequence=64",
+        "analyze_graph_mapping resnet18 --hardware KPU-T64@3W --precision int8",
+        "check_budget resnet18 --hardware H100 Hailo-8 --max-latency 5ms --certainty 90 --fail-on "
+        "'memory>1GB'",
+        "check_model vit_b_16 --hardware Coral-Edge-TPU H100 --precision int8 --batch-size 2",
+        "compare_architectures resnet18 --architectures GPU TPU --max-power 300W --metric latency",
+        "profile_graph resnet18 --batch-size 2",
+        "serve_model tinyllama-1.1b --hardware H100 T4 --rate 2 --requests 50",
+        "serve_model tinyllama-1.1b --hardware H100 --ttft-p99 50ms --requests 50 --parallel tp=1 --parallel "
+        "tp=2",
+        "size_service tinyllama-1.1b --hardware T4 H100 --users 4 --ttft-p99 1s --requests 40",
+        "size_service tinyllama-1.1b --hardware H100 --rate 20 --precision bf16 fp8 --requests 40",
+        "local_models qwen3-0.6b --on 'RTX 3060, 32GB' --context 1k --formats int4 bf16"};
+    for (const std::string& command : commands) {
+        INFO(command);
+        const std::string tool = command.substr(0, command.find(' '));
+        const Said first = workplace.run(command + " --format json --quiet");
+        const auto request = nlohmann::json::parse(first.output).at("request");
+        INFO(request.dump());
+        std::ofstream(workplace.folder() / "request.json") << request;
+        const Said again = workplace.run(tool + " --config request.json --format json --quiet 2>&1");
+        CHECK(again.status == first.status);
+        CHECK(lines_of(again.output) == lines_of(first.output));
+    }
+}
+
 TEST_CASE("output goes to files by extension, and a failed write leaves the old file", "[cli]") {
     const Workplace workplace;
     const std::string tool = "analyze_batch resnet18 --hardware A100 --batch-sizes 1,2 --quiet";

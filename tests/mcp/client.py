@@ -26,14 +26,14 @@ VALID = {
     "analyze_comprehensive": {"model": "resnet18", "hardware": "H100", "max_rows": 3},
     "analyze_graph_mapping": {"model": "resnet18", "hardware": "H100", "precision": "int8"},
     "analyze_batch": {"model": "resnet18", "hardware": ["H100"], "batch_sizes": "1,8"},
-    "serve_model": {"model": "tinyllama-1.1b", "hardware": ["H100"], "precision": "fp16", "rate": "2", "requests": 50},
+    "serve_model": {"model": "tinyllama-1.1b", "hardware": ["H100"], "precision": "fp16", "rate": 2, "requests": 50},
     "check_model": {"model": "vit_b_16", "hardware": ["Hailo-8", "H100"], "precision": "int8"},
     "check_budget": {"model": ["resnet18"], "hardware": ["H100"], "max_latency": "20ms", "certainty": 90},
     "sweep_design_space": {"model": ["resnet18"], "hardware": ["TPU-v4"], "vary": ["bandwidth=0.5x,1x,2x"]},
     "profile_graph": {"model": "resnet18", "dim": {"batch": 2}},
     "discover_models": {"family": "resnet"},
     "list_hardware_mappers": {"show": "H100"},
-    "size_service": {"model": "qwen3-8b", "hardware": ["L40S"], "rate": "8", "ttft_p99": "500ms"},
+    "size_service": {"model": "qwen3-8b", "hardware": ["L40S"], "rate": 8, "ttft_p99": "500ms"},
     "local_models": {"on": "Jetson-Orin-Nano", "kind": "vision", "max_rows": 3},
     "validate_estimates": {"measurements": ["rows.csv"]},
     "calibrate_device": {"measurements": ["rows.csv"], "device": "Coral-Edge-TPU"},
@@ -188,6 +188,27 @@ def check_valid(server, tools):
     assert not server.call("profile_graph", {"model": "inside.onnx"})["isError"]
 
 
+def check_requests(server, tools):
+    """The request of an answer is an argument list of the same tool; what is offered is taken, numbers as numbers."""
+    for tool in tools:
+        first = server.call(tool["name"], {**VALID.get(tool["name"], {}), "max_rows": 0})
+        request = first.get("structuredContent", {}).get("request")
+        if request is not None:
+            again = server.call(tool["name"], {**request, "max_rows": 0})
+            assert again == first, (tool["name"], text_of(again)[:500])
+        verdict = first.get("structuredContent", {}).get("verdict")
+        assert verdict is None or verdict["lines"], tool["name"]
+        for name, value in VALID.get(tool["name"], {}).items():
+            if isinstance(value, (int, float)) and name in tool["inputSchema"]["properties"]:
+                schema = tool["inputSchema"]["properties"][name]
+                types = schema.get("anyOf", [schema])[0]["type"]
+                assert {"integer", "number"} & set([types] if isinstance(types, str) else types), (tool["name"], name)
+        for name, value in {"sort": "hardware", "top": 1}.items():
+            if name in tool["inputSchema"]["properties"]:
+                refused = text_of(server.call(tool["name"], {**VALID.get(tool["name"], {}), name: value}))
+                assert "order tables" not in refused, (tool["name"], refused)
+
+
 def check_measured(server, tools):
     """What was measured of a language model is taken by every tool that takes measurements, whatever ran before."""
     row = "llama-3-8b bf16 on H100 decode = 130/s"
@@ -294,6 +315,7 @@ def main():
         tools = check_list(server)
         check_measured(server, tools)
         check_valid(server, tools)
+        check_requests(server, tools)
         check_errors(server, tools)
         check_messages(server)
         asked = check_hostile(server, tools)

@@ -151,6 +151,12 @@ def test_sizing_local_models_and_differences(session):
     assert archsim.size("qwen3-0.6b", ["H100", "L4"], session=session, ttft_p99=1, **load).to_json() == sizing.to_json()
     with pytest.raises(archsim.UsageError, match="ttft_p99"):
         session.size("qwen3-0.6b", "H100", ttft_p99="soon", **load)
+    # The defaults of the tool, and the request of an answer as keywords.
+    assert document["load"]["prompt_tokens"] == 500
+    usual = session.size("qwen3-0.6b", ["L4"], users=20, ttft_p99="500ms", requests=50).to_dict()
+    assert (usual["load"]["users"], usual["load"]["prompt_tokens"], usual["load"]["output_tokens"]) == (20, 2000, 300)
+    assert usual["request"]["precision"] is None and usual["load"]["in_flight"] is None
+    assert session.size(**document["request"]).to_json() == sizing.to_json()
     found = archsim.local("RTX-4090", ["qwen3-8b", "llama-3-70b"], session=session, formats=["int4"])
     assert "qwen3-8b" in found.to_text() and found.to_dict()["schema"].startswith("archsim.local_models/")
     with pytest.raises(archsim.UsageError, match="kind"):

@@ -63,6 +63,27 @@ TEST_CASE("the C interface sets what it returns when it fails too") {
     CHECK(archsim_run_json(nullptr, open.model, nullptr, "H100", nullptr, &json, nullptr) == ARCHSIM_USAGE);
 }
 
+TEST_CASE("a question of zeros in C is that of the tools, and says what runs") {
+    const Open open;
+    archsim_estimate usual, answer, pass;
+    const auto run = [&](const archsim_workload& workload, archsim_estimate& estimate) {
+        REQUIRE(archsim_run(open.session, open.model, &workload, "V100", nullptr, &estimate, nullptr) ==
+                ARCHSIM_OK);
+        REQUIRE(estimate.outcome == ARCHSIM_ESTIMATED);
+    };
+    archsim_workload workload = {};
+    run(workload, usual);
+    workload.prompt_tokens = 512;
+    workload.generate_tokens = 128;
+    run(workload, answer);
+    CHECK(usual.latency_s == answer.latency_s);
+    workload = {};
+    workload.single_pass = 1;
+    run(workload, pass);
+    CHECK(pass.latency_s < usual.latency_s / 10);
+    CHECK(std::string(usual.executed_precision) == "fp16"); // it has no bf16
+}
+
 TEST_CASE("measurements that are given through the C interface decide estimates, and can be forgotten") {
     const Open open;
     const auto width = [&] {

@@ -176,12 +176,31 @@ TEST_CASE("a baseline of another question is none to compare with", "[budget]") 
               .run("check_budget bert-base --hardware H100 --quiet --dim sequence=64 --fail-on 'latency>1s' "
                    "--save-baseline b.json")
               .status == 0);
+    CHECK(workplace.run(ask + "--baseline b.json --dim sequence=64").status == 0);
     for (const auto& [more, known] : {std::pair{"--dim sequence=64", true},
                                       {"--dim sequence=512", false},
                                       {"--dim sequence=64 --scope end_to_end", false},
                                       {"--dim sequence=64 --kv-cache fp8", false}}) {
         INFO(more);
-        const auto said = nlohmann::json::parse(workplace.run(ask + "--baseline b.json " + more).output);
+        const test::Said answered = workplace.run(ask + "--baseline b.json --junit out.xml " + more);
+        const auto said = nlohmann::json::parse(answered.output);
         CHECK(said.at("estimates").at(0).at("in_baseline") == known);
+        // Nothing compared is no success.
+        CHECK(answered.status == (known ? 0 : 4));
+        CHECK(said.at("failures") == (known ? 0 : 1));
+        CHECK(said.at("estimates").at(0).at("outcomes").at(0).at("reason").is_null() == known);
+        CHECK((test::read(workplace.folder() / "out.xml").find("failures=\"0\"") != std::string::npos) ==
+              known);
     }
+    // A device in its usual mode is the same device without it.
+    CHECK(workplace.run("check_budget resnet18 --hardware Jetson-Orin-Nano --save-baseline m.json").status ==
+          0);
+    CHECK(workplace
+              .run("check_budget resnet18 --hardware Jetson-Orin-Nano@15W --baseline m.json --fail-on "
+                   "'latency>+1%'")
+              .status == 0);
+    CHECK(workplace
+              .run("check_budget resnet18 --hardware Jetson-Orin-Nano@7W --baseline m.json --fail-on "
+                   "'latency>+1%'")
+              .status == 4);
 }

@@ -304,7 +304,7 @@ TEST_CASE("every field of a server that was sized is in the command, its engine'
 TEST_CASE("a launch keeps its cache as it was sized", "[sizing][launch]") {
     const std::vector<std::string> hardware = {"L40S"};
     SizingRequest request;
-    request.serving.load.rate_per_s = 1;
+    request.serving = {.load = {.count = 0, .rate_per_s = 1}};
     request.level = {2, 0.2, 0};
     const Session& session = shipped_session();
     const auto launched_in = [&](const char* format, std::optional<Precision> cache, LaunchTarget target) {
@@ -333,11 +333,12 @@ TEST_CASE("a launch keeps its cache as it was sized", "[sizing][launch]") {
 
 TEST_CASE("a launch has the limits of the engine that was simulated", "[sizing][launch]") {
     SizingRequest request;
-    request.serving.load.rate_per_s = 2;
+    request.serving = {.load = {.count = 0, .rate_per_s = 2}};
     request.level = {1, 0, 0};
     const std::vector<std::string> hardware = {"H100"};
     std::vector<Conditions> formats(1);
     formats.front().stack = "vllm";
+    formats.front().precision = PrecisionConfig::uniform(Precision::bf16);
     const Session& session = shipped_session();
     const auto sized = [&] {
         return size_service(session, session.load("tinyllama-1.1b"), hardware, formats, request);

@@ -2,6 +2,7 @@
 
 #include "answers/local/local_models.hpp"
 #include "archsim/core/finding.hpp"
+#include "result/format_parts.hpp"
 #include "session/given.hpp"
 #include "support/shipped_session.hpp"
 
@@ -50,6 +51,9 @@ TEST_CASE("what runs fits, reads and writes; what does not says why", "[local]")
             ++no;
             CHECK_FALSE(m.reason.empty());
             CHECK(m.command.empty());
+            // Memory is that of the row's format, however far from fitting it is.
+            if (m.memory_bytes > 0 && m.parameters > 0)
+                CHECK(m.memory_bytes > 0.9 * m.parameters * bytes_of(precision_named(m.format).weights));
         }
     }
     CHECK(run > 20);

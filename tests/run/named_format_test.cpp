@@ -139,7 +139,6 @@ TEST_CASE("a name means the same format to whoever is asked", "[session][names][
               Approx(alone.generation->time_per_output_token_s).epsilon(0.15));
         SizingRequest size;
         size.serving = load;
-        size.any_format = true;
         const std::string device[] = {"RTX-3090"};
         const Conditions open[1];
         const SizingAnswer sized = size_service(session, model, device, open, size);

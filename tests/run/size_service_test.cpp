@@ -3,6 +3,7 @@
 
 #include "answers/sizing/layouts.hpp"
 #include "answers/sizing/size_service.hpp"
+#include "answers/sizing/sizing_fields.hpp"
 #include "answers/sizing/sizing_report.hpp"
 #include "session/given.hpp"
 #include "support/shipped_session.hpp"
@@ -24,6 +25,13 @@ const std::vector<std::string>& sized_hardware() {
     return hardware;
 }
 
+/// Conditions that name a format, so that each device is sized in that one.
+Conditions in_bf16() {
+    Conditions conditions;
+    conditions.precision = PrecisionConfig::uniform(Precision::bf16);
+    return conditions;
+}
+
 SizingRequest rate_of(double rate, double ttft_s, double tpot_s) {
     SizingRequest request;
     request.serving.load.rate_per_s = rate;
@@ -35,7 +43,7 @@ SizingRequest rate_of(double rate, double ttft_s, double tpot_s) {
 }
 
 SizingAnswer sized(const char* model, const SizingRequest& request) {
-    const std::vector<Conditions> formats(1);
+    const std::vector<Conditions> formats = {in_bf16()};
     return size_service(shipped_session(), shipped_session().load(model), sized_hardware(), formats, request);
 }
 
@@ -132,7 +140,7 @@ TEST_CASE("a confidence asked for is kept, and less of it needs no more devices"
 TEST_CASE("nothing is dropped: who cannot serve, has no price or costs too much says so", "[sizing]") {
     SizingRequest request = rate_of(4, 1, 0.05);
     const std::vector<std::string> hardware = {"H100", "Coral-Edge-TPU", "H20", "Inferentia1"};
-    const std::vector<Conditions> formats(1);
+    const std::vector<Conditions> formats = {in_bf16()};
     const Model model = shipped_session().load("llama-3-8b");
     SizingAnswer answer = size_service(shipped_session(), model, hardware, formats, request);
     REQUIRE(answer.devices.size() == hardware.size());
@@ -158,7 +166,7 @@ TEST_CASE("nothing is dropped: who cannot serve, has no price or costs too much 
 }
 
 TEST_CASE("a size needs one load; without a limit those of a chat hold", "[sizing]") {
-    const std::vector<Conditions> formats(1);
+    const std::vector<Conditions> formats = {in_bf16()};
     const Model model = shipped_session().load("llama-3-8b");
     SizingRequest request;
     request.level = {1, 0, 0};
@@ -174,8 +182,36 @@ TEST_CASE("a size needs one load; without a limit those of a chat hold", "[sizin
     CHECK(usual.request.level.time_per_token_s == 0.2);
 }
 
+TEST_CASE("a size that says nothing of lengths, requests or formats has those of the tool", "[sizing]") {
+    const SizingRequest usual;
+    CHECK(usual.serving.load.prompt_tokens == 2000);
+    CHECK(usual.serving.load.output_tokens == 300);
+    SizingTexts own(Spelling::key);
+    ServingTexts load(Spelling::key);
+    own.give("users", "200");
+    CHECK(own.request(load).users == 200);
+    CHECK(own.request(load).serving.load.prompt_tokens == 2000);
+    CHECK(own.request(load).serving.load.count == 0);
+    own.give("think_time", "0s");
+    CHECK(own.request(load).think_s == 0);
+    load.give("rate", "2");
+    CHECK_THROWS_WITH(own.request(load), Catch::Contains("users excludes rate"));
+    for (const SizingField& field : sizing_fields()) { // each prints what it reads
+        INFO(field.key);
+        const std::string text = field.key == "confidence"        ? "0.5"
+                                 : field.key == "budget"          ? "20USD/h"
+                                 : field.kind == FieldKind::truth ? "true"
+                                 : field.kind == FieldKind::whole ? "7"
+                                                                  : "0.25s";
+        SizingRequest request;
+        field.parse(text, field.flag, request);
+        CHECK(field.print(request) == std::vector{text});
+        CHECK_THROWS_WITH(field.put("what?", field.flag, request), Catch::Contains(field.flag));
+    }
+}
+
 TEST_CASE("users ask again when they have read: a rate, said with its reason", "[sizing]") {
-    const std::vector<Conditions> formats(1);
+    const std::vector<Conditions> formats = {in_bf16()};
     const Model model = shipped_session().load("qwen3-8b");
     const std::vector<std::string> hardware = {"H100"};
     SizingRequest request;
@@ -207,11 +243,11 @@ TEST_CASE("where no format is asked for, each device has that in which it takes 
     request.serving.load.output_tokens = 300;
     request.level = {2, 0.03, 0};
     const std::vector<std::string> hardware = {"RTX-4090", "H100"};
-    const std::vector<Conditions> formats(1);
+    const std::vector<Conditions> formats = {in_bf16()};
     const Model model = shipped_session().load("qwen3-8b");
     const SizingAnswer wide = size_service(shipped_session(), model, hardware, formats, request);
-    request.any_format = true;
-    const SizingAnswer any = size_service(shipped_session(), model, hardware, formats, request);
+    const std::vector<Conditions> unnamed(1);
+    const SizingAnswer any = size_service(shipped_session(), model, hardware, unnamed, request);
     REQUIRE(any.devices.size() == hardware.size());
     for (std::size_t i = 0; i < hardware.size(); ++i) {
         INFO(hardware[i]);
@@ -225,7 +261,6 @@ TEST_CASE("where no format is asked for, each device has that in which it takes 
     // What was left out of the search would not have been better: each format asked for alone.
     std::vector<std::int64_t> fewest = devices_of(wide);
     for (std::size_t k = 1; k < any.formats.size(); ++k) {
-        request.any_format = false;
         const std::vector<std::int64_t> alone = devices_of(
             size_service(shipped_session(), model, hardware, std::span(&any.formats[k], 1), request));
         for (std::size_t i = 0; i < fewest.size(); ++i)
@@ -250,7 +285,7 @@ TEST_CASE("prices of one kind of provider are compared, and the first line has p
     request.serving.load.rate_per_s = 5;
     request.level = {2, 0.05, 0};
     const std::vector<std::string> hardware = {"H100", "MI325X", "L40S", "A100"};
-    const std::vector<Conditions> formats(1);
+    const std::vector<Conditions> formats = {in_bf16()};
     const SizingAnswer answer =
         size_service(shipped_session(), shipped_session().load("qwen3-8b"), hardware, formats, request);
     REQUIRE(answer.cheapest);
@@ -286,7 +321,7 @@ TEST_CASE("32 users, 8k context, a first token within a second: H100, GB10 or a 
     request.serving.load.output_tokens = 300;
     request.level = {1, 0, 0};
     const std::vector<std::string> hardware = {"H100", "GB10", "Apple-M4-Max-GPU"};
-    const std::vector<Conditions> formats(1);
+    const std::vector<Conditions> formats = {in_bf16()};
     const SizingAnswer answer =
         size_service(shipped_session(), shipped_session().load("qwen3-30b-a3b"), hardware, formats, request);
     REQUIRE(answer.fewest);
@@ -370,7 +405,7 @@ TEST_CASE("a measurement of one's own moves the steps that a size rests on", "[s
     shipped.data = ARCHSIM_SOURCE_DIR;
     Session session(shipped);
     SizingRequest request = rate_of(2, 0, 0.2);
-    const std::vector<Conditions> formats(1);
+    const std::vector<Conditions> formats = {in_bf16()};
     const std::vector<std::string> hardware = {"L40S"};
     const auto step = [&] {
         const SizingAnswer answer =

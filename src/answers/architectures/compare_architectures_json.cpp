@@ -61,7 +61,8 @@ Members<Compared> architectures_request_members() {
         {"metric", "that is explained", [](const C& c) { return c.request.metric->key; }},
         {"baseline", "that others are compared with",
          [](const C& c) { return nonempty(c.request.baseline); }}}
-        .with(question_members().of<C>([](const C& c) { return asked_question(c); }));
+        .with(question_members().of<C>([](const C& c) { return asked_question(c); }))
+        .with(limit_members().of<C>([](const C& c) { return c.request.decision; }));
 }
 
 struct MetricWinner {

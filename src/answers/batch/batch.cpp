@@ -290,7 +290,10 @@ AnswerDocument<BatchAnalysis> batch_document(const MetricView& view) {
     const Members<A> request =
         request_members()
             .of<A>(first_result)
-            .with({{"hardware", "devices, with the power modes they run in", device_labels}});
+            .under([](const std::string& key) { return key == "batch_size" ? "" : key; })
+            .with({{"hardware", "devices, with the power modes they run in", device_labels},
+                   {"batch_sizes", "ascending", &A::batches}})
+            .with(limit_members().of<A>([](const A& a) { return a.limits; }));
     return {"analyze_batch",
             "one model over batch sizes",
             {{"request", "what was asked", std::identity{}, request},

@@ -6,6 +6,7 @@
 #include "core/lists.hpp"
 #include "core/parse_number.hpp"
 #include "core/text.hpp"
+#include "report/blocks/result_text.hpp"
 #include "result/cost_terms.hpp"
 #include "result/decisions.hpp"
 #include "result/duty_cycle.hpp"
@@ -62,6 +63,21 @@ const EstimateRecord* find_record(const std::vector<EstimateRecord>& baseline, c
             return &other;
     }
     return nullptr;
+}
+
+/// Why the baseline has nothing to compare an estimate with.
+std::string nothing_to_compare(const std::vector<EstimateRecord>& baseline, const EstimateRecord& asked) {
+    const auto other = std::ranges::find_if(baseline, [&](const EstimateRecord& one) {
+        return one.model == asked.model && one.hardware == asked.hardware;
+    });
+    if (other == baseline.end())
+        return fmt::format("the baseline has no {} on {}", asked.model, asked.hardware);
+    const auto brief = [](const EstimateRecord& r) {
+        return fmt::format("batch {:.0f} in {}", r.batch, precision_name(r.precision));
+    };
+    const bool alike = brief(*other) == brief(asked);
+    return fmt::format("the baseline has {}, asked was {}", alike ? other->question : brief(*other),
+                       alike ? asked.question : brief(asked));
 }
 
 std::vector<const Metric*> explained(const std::vector<BudgetRule>& rules) {
@@ -150,11 +166,15 @@ std::string BudgetedEstimate::title() const {
 }
 
 std::size_t BudgetAnswer::failures() const {
-    std::size_t count = 0;
+    return count(BudgetStatus::exceeded) + count(BudgetStatus::no_baseline) + count(BudgetStatus::no_value);
+}
+
+std::size_t BudgetAnswer::count(BudgetStatus status) const {
+    std::size_t all = 0;
     for (const BudgetedEstimate& estimate : estimates)
         for (const BudgetOutcome& outcome : estimate.outcomes)
-            count += outcome.failed() ? 1 : 0;
-    return count;
+            all += outcome.status == status ? 1 : 0;
+    return all;
 }
 
 BudgetAnswer check_budget(const Session& session, BudgetRequest request) {
@@ -164,7 +184,8 @@ BudgetAnswer check_budget(const Session& session, BudgetRequest request) {
                                          "(write one with --save-baseline)",
                                          rule.text));
     if (request.conditions.duty.stated()) // a rate is a limit, whatever else is
-        request.rules.push_back({.text = "time at work>100%", .metric = &metric::time_at_work, .limit = 1});
+        request.rules.push_back(
+            {.text = std::string(kRateRule), .metric = &metric::time_at_work, .limit = 1});
     std::vector<EstimateRecord> baseline;
     if (!request.baseline.empty())
         baseline = read_baseline(request.baseline);
@@ -188,15 +209,24 @@ BudgetAnswer check_budget(const Session& session, BudgetRequest request) {
             estimate.result = session.estimate(workload, hardware, conditions);
             if (estimate.result.ok()) {
                 estimate.after = record_of(estimate.result, request.cost);
+                // A device in its usual mode has two names, of which a baseline needs one.
+                if (const std::string& mode = estimate.result.power_mode;
+                    !mode.empty() && hardware.find('@') == std::string::npos)
+                    estimate.after->hardware.insert(hardware.size(), "@" + mode);
                 if (request.question_of)
                     estimate.after->question = request.question_of(estimate.result);
                 if (const EstimateRecord* found = find_record(baseline, *estimate.after))
                     estimate.before = *found;
             }
-            for (const BudgetRule& rule : request.rules)
-                estimate.outcomes.push_back(apply(rule, estimate.before ? &*estimate.before : nullptr,
-                                                  estimate.after ? &*estimate.after : nullptr,
-                                                  request.certainty));
+            for (const BudgetRule& rule : request.rules) {
+                BudgetOutcome& outcome = estimate.outcomes.emplace_back(
+                    apply(rule, estimate.before ? &*estimate.before : nullptr,
+                          estimate.after ? &*estimate.after : nullptr, request.certainty));
+                if (outcome.status == BudgetStatus::no_value)
+                    outcome.reason = estimate.result.estimate.reason;
+                else if (outcome.status == BudgetStatus::no_baseline && !estimate.before)
+                    outcome.reason = nothing_to_compare(baseline, *estimate.after);
+            }
             // The time that a rate leaves idle has no cause among those of estimates.
             if (estimate.before && estimate.after && !conditions.duty.stated())
                 add_moves(request.rules, estimate);

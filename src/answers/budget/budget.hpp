@@ -43,10 +43,13 @@ struct BudgetRule {
 /// naming `flag` and the form expected.
 BudgetRule parse_budget_rule(std::string_view text, std::string_view flag);
 
+/// The rule of a question that states a rate, whatever else is asked.
+inline constexpr std::string_view kRateRule = "time at work>100%";
+
 enum class BudgetStatus : std::uint8_t {
     kept,
     exceeded,
-    no_baseline, ///< the baseline has no such estimate: nothing to compare with, no failure
+    no_baseline, ///< the baseline has no such estimate: nothing was compared, which is no success: a failure
     no_value, ///< the estimate has no such metric (it does not run, or nobody published a price): a failure
 };
 template <>
@@ -62,9 +65,10 @@ struct BudgetOutcome {
     /// That the limit of a value is kept, from the interval of the estimate (Verdict::probability); of
     /// changes nothing, for what both estimates have wrong cancels in them.
     std::optional<double> chance;
+    std::string reason; ///< why there is no value, or nothing to compare with; else empty
 
     /// True where the check fails.
-    bool failed() const { return status == BudgetStatus::exceeded || status == BudgetStatus::no_value; }
+    bool failed() const { return status != BudgetStatus::kept; }
 };
 
 /// `baseline` and `now` may be null: not in the baseline; does not run. Worked: latency>+5% with 10 ms
@@ -84,6 +88,7 @@ struct BudgetRequest {
     Conditions conditions = {};
     std::vector<BudgetRule> rules;
     std::filesystem::path baseline; ///< empty: none
+    std::filesystem::path saved;    ///< where the caller writes the estimates as a baseline; empty: nowhere
     double certainty = 0;           ///< with which limits of values must be kept; 0: the estimate decides
     CostOptions cost = {};
     /// What was asked in one text, the stack left out; a baseline's estimate of another question is none to
@@ -111,6 +116,7 @@ struct BudgetAnswer {
     std::vector<BudgetedEstimate> estimates; ///< model by model
 
     std::size_t failures() const;
+    std::size_t count(BudgetStatus status) const;
 };
 
 /// Throws InputError for unknown names and a baseline that cannot be read, UsageError for a rule about
@@ -134,13 +140,13 @@ struct BudgetView {
 Report describe(const BudgetAnswer& answer, const BudgetView& view, Format format = Format::text);
 /// {"schema": "archsim.check_budget/1", ...}
 std::string to_json(const BudgetAnswer& answer, const BudgetView& view);
-/// A test suite per estimate, a test case per rule; "no baseline" is skipped.
+/// A test suite per estimate, a test case per rule.
 std::string to_junit(const BudgetAnswer& answer);
 /// SARIF 2.1.0, for the pages of code hosts that show findings: a rule per budget, a result per failure, at
 /// the file of the model.
 std::string to_sarif(const BudgetAnswer& answer);
 
-/// "FAILED: 1 of 4 budgets exceeded."
+/// "FAILED: 1 of 4 budgets exceeded, 2 not compared."
 std::string budget_headline(const BudgetAnswer& answer);
 /// That, and the first budgets that are exceeded.
 std::vector<std::string> budget_lines(const BudgetAnswer& answer);

@@ -63,15 +63,17 @@ Members<ModelComparison> comparison_request_members() {
     const Members<C> question = question_members().of<C>([](const C& c) { return asked_question(c); });
     const auto asked = [](const C& c, const char* key) {
         const QuestionField& field = question_field(key);
-        return field_json(field, field.print(asked_question(c)));
+        return field_json(field.kind, field.print(asked_question(c)));
     };
     const auto described = [](const char* key) { return question_field(key).help; };
     return Members<C>{{"models", "", [](const C& c) { return c.request.models; }},
                       {"deployment", "named set of devices; null: they were named",
                        [](const C& c) { return nonempty(c.request.deployment); }},
                       {"hardware", "", [](const C& c) { return c.request.hardware; }},
-                      {"runtimes", "software stacks, each in turn; empty: the devices' own",
-                       [](const C& c) { return c.request.stacks; }}}
+                      {"runtimes", "software stacks, each in turn; empty: that of \"runtime\"",
+                       [](const C& c) {
+                           return c.request.stacks.size() > 1 ? c.request.stacks : std::vector<std::string>{};
+                       }}}
         .with(question)
         .with({{"devices", described("devices"),
                 [=](const C& c) {
@@ -87,9 +89,13 @@ Members<ModelComparison> comparison_request_members() {
                 Shaped{[] { return field_schema(FieldKind::text, {}); }}},
                {"precision", described("precision"),
                 [=](const C& c) {
-                    return c.request.precisions.size() > 1 ? Json(asked_formats(c)) : asked(c, "precision");
+                    return c.request.precisions.size() > 1 ? Json(c.request.precisions)
+                                                           : asked(c, "precision");
                 },
-                Shaped{[] { return field_schema(FieldKind::text, {}); }}}});
+                Shaped{[] {
+                    return Json{{"type", {"string", "null", "array"}}, {"items", {{"type", "string"}}}};
+                }}}})
+        .with(limit_members().of<C>([](const C& c) { return c.request.decision; }));
 }
 
 AnswerDocument<ComparedModels> comparison_document(const CompareModelsView& view) {

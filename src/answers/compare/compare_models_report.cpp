@@ -147,9 +147,15 @@ std::string asked_text(const ModelComparison& c, std::span<const Result> results
         }
     const auto ran = std::ranges::find_if(results, &Result::ok);
     const bool asked = !c.request.precisions.empty() || c.request.conditions.precision.named();
-    const std::string precision = asked || ran == results.end() ? asked_formats(c)
-                                  : mixed_formats(results)      ? std::string("usual of each device")
-                                                                : multiplied_format(*ran);
+    const bool alike = std::all_of(results.begin(), results.end(), [&](const Result& r) {
+        return r.conditions.precision == results.front().conditions.precision;
+    });
+    const std::string precision =
+        asked || results.empty() ? asked_formats(c)
+        : ran == results.end() && alike
+            ? precision_name(results.front().conditions.precision) // as its rows say
+        : ran == results.end() || mixed_formats(results) ? std::string("usual of each device")
+                                                         : multiplied_format(*ran);
     return fmt::format("{}, precision {}; {}.", batch, precision,
                        c.request.conditions.scope == Scope::kernel
                            ? "device time without transfers and host work"

@@ -31,6 +31,7 @@ namespace archsim {
 namespace {
 
 constexpr std::int64_t kAnswer = 128, kShortestContext = 256;
+constexpr double kReadable = 10; // tokens/s, twice as fast as people read (reading_time())
 constexpr std::string_view kLlamaCpp = "llama.cpp";
 // Tokens of a prompt that are read together (llama.cpp, tools/server/README.md: --ubatch-size, 512).
 constexpr std::int64_t kChunk = 512;
@@ -131,11 +132,12 @@ class LocalRunner {
             row.parameters = entry.published ? entry.published->parameters : 0;
             row.year = year_of(entry.name);
             try {
-                if (!surely_too_large(row)) {
-                    if (!model)
-                        model = session_.load(request_.models.empty() ? entry.name : entry.source);
-                    request_.kind != LocalKind::language ? look(*model, row) : answer(*model, row);
-                }
+                if (!model)
+                    model = session_.load(request_.models.empty() ? entry.name : entry.source);
+                if (request_.kind != LocalKind::language)
+                    look(*model, row);
+                else if (!surely_too_large(*model, row))
+                    answer(*model, row);
             } catch (const Error& problem) {
                 row.runs = false;
                 row.reason = problem.what();
@@ -148,7 +150,7 @@ class LocalRunner {
                                                                  : llama_file(row.name, row.format),
                     request_.context, answer_.host == answer_.device ? -1 : row.device_layers, row.layers,
                     row.expert_layers, request_.kv_cache);
-            row.too_slow = row.runs && row.output.per_s < request_.least_tokens_per_s;
+            row.too_slow = row.runs && row.output.per_s < *request_.least_tokens_per_s;
         }
         return out;
     }
@@ -177,15 +179,23 @@ class LocalRunner {
         return c;
     }
 
-    /// By the published parameters alone, without a look at the model: more than device and host hold.
-    bool surely_too_large(LocalModel& row) const {
-        if (request_.kind != LocalKind::language || row.parameters <= 0 || capacity() <= 0)
+    /// The format that a checkpoint's weights have where one is asked for: what it holds in fewer bits is no
+    /// 16-bit file.
+    std::string held_format(const Model& model, const std::string& asked) const {
+        const auto stored = stored_as(model, asked);
+        return stored ? std::string(name_of(*stored)) : asked;
+    }
+
+    /// By the published parameters in the row's format alone, without a pass of the model: more than device
+    /// and host hold.
+    bool surely_too_large(const Model& model, LocalModel& row) const {
+        if (row.parameters <= 0 || capacity() <= 0)
             return false;
-        // A 16-bit request takes a checkpoint as it is stored, perhaps in 4 bits a weight.
-        const double asked = bytes_of(precision_named(row.format).weights);
-        const double least = row.parameters * (asked == 2 ? bytes_of(Precision::fp4) : asked);
+        const std::string held = held_format(model, row.format);
+        const double least = row.parameters * bytes_of(precision_named(held).weights);
         if (least <= capacity() + (request_.host.empty() ? 0 : host_capacity()))
             return false;
+        row.format = held;
         row.memory_bytes = least;
         row.capacity_bytes = capacity();
         row.reason = fmt::format("{} of weights at least, {} of memory", gigabytes_text(least),
@@ -307,9 +317,7 @@ class LocalRunner {
         const auto whole = passes(model, answer_.device, stack_, format, row);
         if (!whole)
             return;
-        // What a checkpoint holds in fewer bits is no 16-bit file.
-        if (const auto stored = stored_as(model, format))
-            row.format = name_of(*stored);
+        row.format = held_format(model, format);
         const auto prompt = static_cast<double>(request_.context - kAnswer);
         row.memory_bytes = whole->memory.peak_bytes;
         row.capacity_bytes = std::min(whole->memory.capacity_bytes, answer_.stated_bytes);
@@ -449,6 +457,9 @@ LocalAnswer local_models(const Session& session, const LocalRequest& request,
             fmt::format("--context: {} positions are too few, from {}", request.context, kShortestContext));
     LocalAnswer answer;
     answer.request = request;
+    if (!request.least_tokens_per_s)
+        answer.request.least_tokens_per_s =
+            request.kind == LocalKind::language && request.models.empty() ? kReadable : 0;
     answer.device = request.device;
     answer.host = request.host;
     const DeviceChoice choice = session.hardware().device(request.device);

@@ -30,11 +30,13 @@ struct LocalRequest {
         {}; ///< processor that takes layers which the device's memory does not hold; empty: none
     double host_memory_bytes = 0; ///< 0: what the database says of `host`
     LocalKind kind = LocalKind::language;
-    std::int64_t context = 8192;            ///< positions: a prompt, and 128 tokens of an answer at its end
+    std::int64_t context = 8000;            ///< positions: a prompt, and 128 tokens of an answer at its end
     std::optional<Precision> kv_cache = {}; ///< empty: as the stack stores it
     std::vector<std::string> formats = {"bf16", "int8", "int4"};
     std::vector<std::string> models = {}; ///< by name, or files; empty: the catalogue's
-    double least_tokens_per_s = 0; ///< slower ones are left out; of vision and speech models inferences
+    /// Slower ones are left out; of vision and speech models inferences. Absent: of the catalogue's language
+    /// models 10, twice as fast as people read; else any.
+    std::optional<double> least_tokens_per_s = {};
 };
 
 /// A rate with its 90 % interval.

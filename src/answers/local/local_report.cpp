@@ -79,7 +79,11 @@ std::vector<LocalColumn> local_columns(const LocalAnswer& answer, bool with_reas
     if (language)
         columns.emplace_back(Column{"Command", "", "command", Align::left, 3}, &M::command);
     if (with_reasons)
-        columns.emplace_back(Column{"Why not", "", "reason"}, [](const M& m) { return text_cell(m.reason); });
+        append(columns, {{{"Status", "", "status"},
+                          [](const M& m) {
+                              return std::string(!m.runs ? "does not run" : m.too_slow ? "too slow" : "ok");
+                          }},
+                         {{"Why not", "", "reason"}, [](const M& m) { return text_cell(m.reason); }}});
     return columns;
 }
 
@@ -127,9 +131,8 @@ Takeaway local_takeaway(const LocalAnswer& answer, const std::vector<LocalModel>
                     names.size(), answer.considered, name_of(answer.request.kind));
     if (language)
         first += fmt::format(" with a context of {}", answer.request.context);
-    if (answer.request.least_tokens_per_s > 0)
-        first += fmt::format(" at {} {} or more", format_number(answer.request.least_tokens_per_s),
-                             rate_unit(answer));
+    if (const double least = answer.request.least_tokens_per_s.value_or(0); least > 0)
+        first += fmt::format(" at {} {} or more", format_number(least), rate_unit(answer));
     if (answer.computer_bytes > capacity) // the system keeps a part of it
         first += fmt::format("; no size was named: {:.0f} GB", answer.computer_bytes / 0x1p30);
     out.lines.push_back(first + ".");
@@ -255,14 +258,17 @@ AnswerDocument<LocalAnswer> local_document() {
     using R = LocalRequest;
     static constexpr std::string_view kAsked[] = {"context", "kv_cache"};
     const Members<R> request = Members<R>{
-        {"device", "", &R::device},
+        {"models", "by name, or files; empty: the catalogue's", &R::models},
+        {"hardware", "with the memory of its computer, where that was stated",
+         [](const R& r) {
+             return r.host_memory_bytes > 0 ? fmt::format("{}, {}GB", r.device, r.host_memory_bytes / 0x1p30)
+                                            : r.device;
+         }},
         {"host", "", [](const R& r) { return nonempty(r.host); }},
-        {"host_memory_bytes", "null: what the database says",
-         [](const R& r) { return positive(r.host_memory_bytes); }},
         {"kind", "of models", &R::kind, UpTo{LocalKind::speech}},
-        {"precisions", "", &R::formats},
-        {"least_tokens_per_s", "null: any", [](const R& r) {
-             return positive(r.least_tokens_per_s);
+        {"formats", "of weights", &R::formats},
+        {"min_tokens_per_s", "slower models are left out", [](const R& r) {
+             return r.least_tokens_per_s.value_or(0);
          }}}.with(question_members(kAsked).of<R>([](const R& r) {
         Question question{Workload{.model = {}, .prompt = Prompt{.context = r.context}}, {}};
         question.conditions.kv_cache = r.kv_cache;
@@ -271,6 +277,8 @@ AnswerDocument<LocalAnswer> local_document() {
     return {"local_models",
             "which models run on one machine, and how fast",
             {{"request", "what was asked", &A::request, request},
+             {"verdict", "the answer",
+              [](const A& a) { return local_takeaway(a, rows_of(a, LocalView{})).lines; }, lines_members()},
              {"device", "", &A::device},
              {"host", "", [](const A& a) { return nonempty(a.host); }},
              {"runtime", "software stack", &A::runtime},

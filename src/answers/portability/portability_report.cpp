@@ -1,6 +1,7 @@
 #include "answers/portability/check_model.hpp"
 
 #include "core/lists.hpp"
+#include "fields/question.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/verdict.hpp"
@@ -50,7 +51,7 @@ Table device_table(const PortabilityAnswer& answer) {
 
 struct LeavingRow {
     const Portability* device;
-    const LeavingOperators* operators;
+    const LeavingOperators* operators; ///< null: none leaves it
 };
 
 /// "Softmax_1, Softmax_2, Softmax_3, ..."
@@ -64,15 +65,30 @@ std::string few_names(const std::vector<std::string>& names) {
 Table leaving_table(const std::vector<const Portability*>& devices, bool named) {
     std::vector<LeavingRow> rows;
     for (const Portability* p : devices)
-        for (const LeavingOperators& operators : p->types)
-            rows.push_back({p, &operators});
+        if (p->types.empty() && named) // a row that says so
+            rows.push_back({p, nullptr});
+        else
+            for (const LeavingOperators& operators : p->types)
+                rows.push_back({p, &operators});
     std::vector<ColumnOf<LeavingRow>> columns;
-    if (named)
-        columns.push_back(
-            {{"", "", "hardware"}, [](const LeavingRow& row) { return Cell{row.device->result.hardware}; }});
+    if (named) {
+        const auto of_device = [&](const char* key, auto text) {
+            columns.push_back({{"", "", key}, [text](const LeavingRow& row) {
+                                   return text_cell(std::string(text(row.device->result)));
+                               }});
+        };
+        of_device("model", [](const Result& r) { return r.model->name; });
+        of_device("hardware", [](const Result& r) { return r.hardware; });
+        of_device("precision", [](const Result& r) {
+            return r.ok() ? precision_name(r.estimate.executed) : std::string();
+        });
+        of_device("status", [](const Result& r) { return status_text(r.estimate); });
+        of_device("reason", [](const Result& r) { return r.ok() ? std::string() : r.estimate.reason; });
+    }
     const auto add = [&](Column column, auto cell) {
-        columns.push_back(
-            {std::move(column), [cell](const LeavingRow& row) { return cell(*row.operators); }});
+        columns.push_back({std::move(column), [cell](const LeavingRow& row) {
+                               return row.operators != nullptr ? cell(*row.operators) : Cell{};
+                           }});
     };
     using Type = LeavingOperators;
     add({"Operator", "", "type"}, [](const Type& t) { return Cell{t.type}; });
@@ -214,7 +230,11 @@ AnswerDocument<PortabilityAnswer> portability_document() {
     using A = PortabilityAnswer;
     const Members<A> request = request_members()
                                    .of<A>([](const A& a) { return a.devices.front().result; })
-                                   .with({{"hardware", "", [](const A& a) { return a.request.hardware; }}});
+                                   .with({{"hardware", "", [](const A& a) { return a.request.hardware; }}})
+                                   .under([](const std::string& key) { // an answer's, which it does not take
+                                       const QuestionField* const field = find_question_field(key);
+                                       return field != nullptr && field->of == FieldOf::answer ? "" : key;
+                                   });
     return {"check_model",
             "what of a model leaves an accelerator",
             {{"request", "what was asked", std::identity{}, request},

@@ -369,6 +369,9 @@ AnswerDocument<GraphProfile> profile_document(bool allow_unknown) {
               Members<P>{{"model", "", &P::name}}.with(question_members(kAsked).of<P>([](const P& p) {
                   return Question{p.asked, {}};
               }))},
+             {"verdict", "the answer",
+              [allow_unknown](const P& p) { return profile_takeaway(p, p.complete || allow_unknown).lines; },
+              lines_members()},
              {"model", "", &P::name},
              {"status", "incomplete: an operator is not understood",
               [](const P& p) { return p.complete ? "ok" : "incomplete"; }, OneOf{{"ok", "incomplete"}}},

@@ -6,6 +6,8 @@
 #include "result/ranking.hpp"
 #include "session/usual_precision.hpp"
 
+#include <fmt/format.h>
+
 namespace archsim {
 
 namespace {
@@ -124,16 +126,24 @@ Members<ServingResult> served_row_members() {
 Members<ServedQuestion> served_request_members() {
     using Q = ServedQuestion;
     return Members<Q>{{"model", "", &Q::model}, {"hardware", "", &Q::hardware}}
-        .with(question_members().of<Q>([](const Q& q) {
+        .with(question_members({FieldOf::any}).of<Q>([](const Q& q) {
             return Question{Workload{.model = {}, .sizes = q.request.sizes}, q.conditions};
         }))
-        .with({{"server", "fields of the load and of the engine by their keys; null: as usual", &Q::request,
-                server_members()},
-               {"limits", "whose highest rate was searched; null: none", &Q::level,
-                Members<ServiceLevel>{
-                    {"time_to_first_token_p99_s", "", [](auto& l) { return positive(l.time_to_first_s); }},
-                    {"time_per_output_token_p99_s", "", [](auto& l) { return positive(l.time_per_token_s); }},
-                    {"end_to_end_p99_s", "", [](auto& l) { return positive(l.end_to_end_s); }}}}});
+        .with(server_members().of<Q>([](const Q& q) { return q.request; }))
+        .with(level_members().of<Q>([](const Q& q) { return q.level; }))
+        .with({{"parallel", "how devices share the model, each in turn; empty: the fewest that hold it",
+                [](const Q& q) {
+                    return q.parallel.empty() && q.request.parallelism
+                               ? std::vector{parallel_text(*q.request.parallelism)}
+                               : q.parallel;
+                }},
+               {"devices", "counts that share the model as its stack does, each in turn; empty: none",
+                [](const Q& q) {
+                    return q.devices.empty() && q.conditions.devices > 1
+                               ? std::vector{fmt::format("{:.0f}", q.conditions.devices)}
+                               : q.devices;
+                }},
+               {"frontier", "requests in flight from 1 on", &Q::frontier}});
 }
 
 /// A question and its answers.
@@ -147,6 +157,8 @@ AnswerDocument<Served> serving_document() {
         "serve_model",
         "a language model under load",
         {{"request", "what was asked", [](const Served& s) { return *s.asked; }, served_request_members()},
+         {"verdict", "the answer", [](const Served& s) { return serving_lines(s.results, *s.asked); },
+          lines_members()},
          {"results", "", &Served::results, served_row_members()}}};
 }
 

@@ -6,6 +6,7 @@
 #include "result/ranking.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -31,6 +32,18 @@ std::vector<ColumnOf<ServedRun>> p99_columns(const char* heading, const std::str
              }}};
 }
 
+std::string served_status(const ServingResult& r) {
+    return !r.ok ? "failed" : r.overloaded ? "overloaded" : "ok";
+}
+
+/// How long the requests of a run were, in the mean.
+std::string length_note(const ServingResult& r) {
+    const auto count = static_cast<double>(r.outcome.requests.size());
+    return fmt::format("{:.0f} requests of {:.0f} prompt and {:.0f} output tokens in the mean.", count,
+                       static_cast<double>(r.outcome.prompt_tokens) / count,
+                       static_cast<double>(r.outcome.output_tokens) / count);
+}
+
 void add_latency_notes(Table& table) {
     table.notes.emplace_back(
         "TTFT: time to first token; TPOT: time per output token; P99: 99 of 100 requests "
@@ -39,7 +52,8 @@ void add_latency_notes(Table& table) {
     table.notes.emplace_back("E2E: from the request to the last token.", "end_to_end_p99_s");
 }
 
-std::vector<ColumnOf<ServedRun>> serving_columns() {
+/// `named`: with what says of each row by itself what it is of, and why it has no numbers.
+std::vector<ColumnOf<ServedRun>> serving_columns(bool named) {
     std::vector<ColumnOf<ServedRun>> run = {
         {most_best("Load", "req/s", "rate_per_s"), 1, [](ServedRun r) { return positive(r->rate_per_s); }},
         {most_best("In flight", "", "in_flight", 3),
@@ -72,11 +86,17 @@ std::vector<ColumnOf<ServedRun>> serving_columns() {
                   [](ServedRun r) { return r->usd_per_million_output(); }},
                  {least_best("Prompt", "USD/M tok", "usd_per_million_prompt_tokens", 4), 1,
                   [](ServedRun r) { return r->usd_per_million_prompt(); }}});
-    std::vector<ColumnOf<ServedRun>> columns = {
-        {{"Hardware", "", "hardware"}, [](ServedRun r) { return r->hardware; }},
-        {{"Parallel", "", "parallel"}, [](ServedRun r) { return to_string(r->parallelism); }},
-        {{"Format", "", "precision"}, [](ServedRun r) { return r->precision; }},
-        {{"Stack", "", "runtime", Align::left, 1}, [](ServedRun r) { return r->runtime; }}};
+    std::vector<ColumnOf<ServedRun>> columns;
+    if (named)
+        columns.emplace_back(Column{"Model", "", "model"}, [](ServedRun r) { return r->model; });
+    append(columns, {{{"Hardware", "", "hardware"}, [](ServedRun r) { return r->hardware; }},
+                     {{"Parallel", "", "parallel"}, [](ServedRun r) { return to_string(r->parallelism); }},
+                     {{"Format", "", "precision"}, [](ServedRun r) { return r->precision; }},
+                     {{"Stack", "", "runtime", Align::left, 1}, [](ServedRun r) { return r->runtime; }}});
+    if (named)
+        append(columns, {{{"Status", "", "status"}, [](ServedRun r) { return served_status(*r); }},
+                         {{"Why not", "", "reason"},
+                          [](ServedRun r) { return text_cell(r->ok ? std::string() : r->reason); }}});
     append(columns, where<ServedRun>([](ServedRun r) { return r->ok; }, std::move(run)));
     columns.push_back(evidence_column<ServedRun>([](ServedRun r) { return evidence_of(r->ok, r->doubt); }));
     return columns;
@@ -89,8 +109,13 @@ void add_failures(std::span<const ServingResult> results, Table& table) {
             table.notes.push_back(fmt::format("{}, {}: {}", r.hardware, to_string(r.parallelism), r.reason));
 }
 
-Table serving_table(std::span<const ServingResult> results, const std::vector<ServedRun>& order) {
-    Table table = table_of("Serving", serving_columns(), order);
+Table serving_table(std::span<const ServingResult> results, const std::vector<ServedRun>& order,
+                    bool named = false) {
+    Table table = table_of("Serving", serving_columns(named), order);
+    const auto run = std::ranges::find_if(
+        results, [](const ServingResult& r) { return r.ok && !r.outcome.requests.empty(); });
+    if (run != results.end())
+        table.notes.emplace_back(length_note(*run));
     add_latency_notes(table);
     add_failures(results, table);
     return table;
@@ -290,6 +315,12 @@ Takeaway serving_takeaway(std::span<const ServingResult> results, const ServiceL
     if (doubted != nullptr && (best == nullptr || worth(*doubted, level) >= worth(*best, level)))
         takeaway.lines.push_back(
             fmt::format("Not ranked, {}: {}", doubted->doubt.text(), served_text(*doubted)));
+    std::vector<std::string> over;
+    for (const ServingResult& r : results)
+        if (r.overloaded && &r != best && !contains(over, r.hardware))
+            over.push_back(r.hardware);
+    if (!over.empty())
+        takeaway.lines.push_back(fmt::format("Overloaded: {}.", fmt::join(over, ", ")));
     if (failed > 0)
         takeaway.lines.push_back(fmt::format("No answer for {} of {}.", failed, results.size()));
     return takeaway;
@@ -326,6 +357,10 @@ Takeaway frontier_takeaway(std::span<const ServingResult> results) {
 
 } // namespace
 
+std::vector<std::string> serving_lines(std::span<const ServingResult> results, const ServedQuestion& asked) {
+    return (asked.frontier ? frontier_takeaway(results) : serving_takeaway(results, asked.level)).lines;
+}
+
 Report describe_frontier(std::span<const ServingResult> results) {
     Report report;
     report.title = results.empty() ? "Serving" : "Serving " + results.front().model;
@@ -338,7 +373,7 @@ Report describe_frontier(std::span<const ServingResult> results) {
 Report tabulate_serving(std::span<const ServingResult> results) {
     Report report;
     report.title = "Serving";
-    report.blocks.emplace_back(serving_table(results, as_asked(results)));
+    report.blocks.emplace_back(serving_table(results, as_asked(results), true));
     return report;
 }
 

@@ -31,10 +31,15 @@ struct ServedQuestion {
     std::vector<std::string> hardware;
     Conditions conditions; ///< with the formats that are meant
     ServingRequest request;
-    ServiceLevel level = {}; ///< limits whose highest rate was searched
+    ServiceLevel level = {};                ///< limits whose highest rate was searched
+    std::vector<std::string> parallel = {}; ///< how devices share the model, each in turn; empty: the request
+    std::vector<std::string> devices = {};  ///< counts that share the model as its stack does, then
+    bool frontier = false;                  ///< requests in flight were swept
 };
 ServedQuestion served_question(const Model& model, std::vector<std::string> hardware,
                                const Conditions& conditions, ServingRequest request, ServiceLevel level = {});
+/// What the answer comes down to.
+std::vector<std::string> serving_lines(std::span<const ServingResult> results, const ServedQuestion& asked);
 /// Everything, keys with units.
 std::string serving_json(std::span<const ServingResult> results, const ServedQuestion& asked);
 

@@ -2,6 +2,7 @@
 
 #include "archsim/core/finding.hpp"
 #include "core/data_dir.hpp"
+#include "report/blocks/number_format.hpp"
 #include "session/generation/language_model.hpp"
 
 #include <fmt/format.h>
@@ -180,8 +181,8 @@ class DeviceSizer {
         if (!out.reason.empty())
             return;
         if (nearest_.ratio > 1)
-            out.reason = fmt::format("one request alone: {} {}, {:.2g} x the limit", name_of(nearest_.limit),
-                                     wait_text(nearest_.value), nearest_.ratio);
+            out.reason = fmt::format("one request alone: {} {}, {} x the limit", name_of(nearest_.limit),
+                                     wait_text(nearest_.value), format_number(nearest_.ratio));
         else
             out.reason = fmt::format("more than {} devices", basis_.request.most_devices);
     }

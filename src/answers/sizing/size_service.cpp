@@ -178,8 +178,10 @@ SizingAnswer size_service(const Session& session, const Model& model, std::span<
     const auto language = model.prepared->language(model, request.serving.sizes);
     for (const Conditions& format : formats)
         answer.formats.push_back(settled(format, {.model = model, .prompt = Prompt{}}));
+    if (formats.size() == 1 && !formats.front().precision.named())
+        answer.open = formats.front();
     // Who names a checkpoint that is quantised asks about that one.
-    if (request.any_format && formats.size() == 1 && !model.info.products && !language->stored_weights())
+    if (answer.open && !model.info.products && !language->stored_weights())
         for (const char* narrower : {"fp8", "w4a16"})
             ask_precision(answer.formats.emplace_back(formats.front()), narrower);
     answer.request = settled_load(request);

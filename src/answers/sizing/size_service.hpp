@@ -17,7 +17,7 @@ namespace archsim {
 struct SizingRequest {
     /// The load: `load.rate_per_s`, or `plan.concurrency` requests that are always in flight.
     /// `load.count` 0: as many requests as settle the percentiles (sized_requests()).
-    ServingRequest serving;
+    ServingRequest serving = {.load = {.count = 0, .prompt_tokens = 2000, .output_tokens = 300}};
     ServiceLevel level;              ///< none: MLPerf's limits for a chat of people
     double confidence = 0.9;         ///< probability with which the limits must hold
     std::int64_t most_devices = 256; ///< of one service
@@ -27,10 +27,7 @@ struct SizingRequest {
     /// none.
     std::int64_t users = 0;
     std::optional<double> think_s = {}; ///< absent: what it takes to read a mean answer (reading_time())
-    /// Of each device the format that serves with the fewest, beside the one asked for: fp8, then 4-bit
-    /// weights.
-    bool any_format = false;
-    bool pairs = false; ///< also prompts on one kind of device and answers on another
+    bool pairs = false;                 ///< also prompts on one kind of device and answers on another
 };
 
 enum class SizingLimit : std::uint8_t {
@@ -129,6 +126,7 @@ struct SizingAnswer {
     bool usual_level = false;              ///< no limit was asked for
     std::vector<std::string> hardware;     ///< as asked
     std::vector<Conditions> formats;       ///< as asked: each in one of them
+    std::optional<Conditions> open;        ///< as asked, where that names no format
     std::vector<SizedDevice> devices;      ///< in the order asked, format by format
     std::optional<std::size_t> cheapest, greenest,
         fewest; ///< of those that hold within the budget and may lead
@@ -152,7 +150,8 @@ std::int64_t sized_requests(const SizingRequest& request);
 /// 300 tokens in 57 s.
 double reading_time(double tokens);
 
-/// Sizes a service on devices, each in each of the formats of `conditions`.
+/// Sizes a service on devices, each in each of the formats of `conditions`; where one alone is given that
+/// names no format, each device in that which serves with the fewest: the usual one, fp8, 4-bit weights.
 ///
 /// A layout is tensor parallel in powers of two up to a node (pipeline stages over nodes where one does not
 /// hold the model; for mixtures of experts also whole experts with attention data-parallel), times engines

@@ -1,6 +1,7 @@
 #include "answers/sizing/sizing_report.hpp"
 
 #include "answers/serving/serving_report.hpp"
+#include "answers/sizing/sizing_fields.hpp"
 #include "core/lists.hpp"
 #include "fields/question_json.hpp"
 #include "report/blocks/result_text.hpp"
@@ -147,19 +148,37 @@ Question sizing_question(const SizingAnswer& answer, const Conditions& format) {
 
 Members<SizingAnswer> sizing_request_members() {
     using A = SizingAnswer;
-    return Members<A>{{"model", "", &A::model},
-                      {"hardware", "", &A::hardware},
-                      {"precisions", "formats, each sized for itself; empty: what is usual",
-                       [](const A& a) {
-                           return mapped(a.formats, [&](const Conditions& format) {
-                               return precision_name(sizing_question(a, format).conditions.precision);
-                           });
-                       }}}
-        .with(question_members().of<A>([](const A& a) {
-            return sizing_question(a, a.formats.empty() ? Conditions{} : a.formats.front());
+    std::vector<Member<SizingRequest>> own;
+    for (const SizingField& field : sizing_fields())
+        own.emplace_back(
+            field.key, field.help,
+            [&field](const SizingRequest& r) { return field_json(field.kind, field.print(r)); },
+            Shaped{[&field] { return field_schema(field.kind, {}); }});
+    return Members<A>{{"model", "", &A::model}, {"hardware", "", &A::hardware}}
+        .with(question_members({FieldOf::any}).of<A>([](const A& a) {
+            return sizing_question(a, a.open              ? *a.open
+                                      : a.formats.empty() ? Conditions{}
+                                                          : a.formats.front());
         }))
-        .with({{"server", "fields of the load and of the engine by their keys; null: as usual",
-                [](const A& a) { return a.request.serving; }, server_members()}});
+        .with({{"precision", "formats, each sized for itself; null: that of several which takes the fewest",
+                [](const A& a) {
+                    return a.open ? std::nullopt
+                                  : std::optional(mapped(a.formats, [](const Conditions& format) {
+                                        return precision_name(format.precision);
+                                    }));
+                }}})
+        .with(server_members(kNotSized).of<A>([](const A& a) {
+            ServingRequest load = a.request.serving;
+            if (a.request.users > 0) // from whom these follow
+                load.load.rate_per_s = 0, load.plan.concurrency = 0;
+            return load;
+        }))
+        .with(Members<SizingRequest>(own).of<A>([](const A& a) {
+            SizingRequest asked = a.request;
+            if (a.usual_level)
+                asked.level = {};
+            return asked;
+        }));
 }
 
 Members<SizingAnswer> sizing_load_members() {
@@ -206,7 +225,7 @@ AnswerDocument<SizingAnswer> sizing_document() {
          {"load", "", std::identity{}, sizing_load_members()},
          {"limits", "", std::identity{}, sizing_limit_members()},
          {"basis", "of all prices", [](const A& a) { return basis_text(a.basis); }},
-         {"verdict", "the answer in sentences", [](const A& a) { return sizing_takeaway(a).lines; }},
+         {"verdict", "the answer", [](const A& a) { return sizing_takeaway(a).lines; }, lines_members()},
          {"cheapest", "index into results; null: none holds, or none has a price", &A::cheapest},
          {"elsewhere", "index into results: cheaper, in a market that does not compare; null: none",
           &A::elsewhere},

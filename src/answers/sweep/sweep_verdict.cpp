@@ -68,12 +68,13 @@ std::string model_line(const SweepSummary& summary, const std::string& model) {
     return text;
 }
 
-/// "19 % faster" of a gain of 1.19 by latency.
+/// "1.19x faster" of a gain of 1.19 by latency, "1.25x slower" of 0.8.
 std::string gain_text(const Metric& metric, double gain) {
-    return fmt::format("{}x {}", format_number(gain),
-                       metric.better == Better::higher ? "more"
-                       : metric == metric::latency     ? "faster"
-                                                       : "less");
+    const bool better = gain >= 1;
+    return fmt::format("{}x {}", format_number(better ? gain : 1 / gain),
+                       metric == metric::latency                     ? (better ? "faster" : "slower")
+                       : better == (metric.better == Better::higher) ? "more"
+                                                                     : "less");
 }
 
 /// "resnet50 at its best is 1.23x faster than TPU-v4 as it is, bound by DRAM bandwidth, 45 % of the time.

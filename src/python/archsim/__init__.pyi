@@ -64,6 +64,8 @@ class Result:
     ok: Final[bool]
     status: Final[Literal["ok", "unsupported", "does_not_fit", "incomplete"]]
     reason: Final[str]
+    precision: Final[str]  # that was asked for
+    executed_precision: Final[str]  # that runs; empty where nothing does
     precision_note: Final[str]
     batch: Final[float]
     # Every number of the metrics by its key ("latency_s", "power_w"): see metrics().
@@ -225,9 +227,9 @@ class Session:
         *,
         host: str = "",
         kind: Literal["language", "vision", "speech"] = "language",
-        context: int = 8192,
+        context: int = 8000,
         formats: Sequence[str] = (),
-        least_tokens_per_s: float = 0.0,
+        least_tokens_per_s: float | None = None,
     ) -> LocalModels: ...
     def explain(
         self,

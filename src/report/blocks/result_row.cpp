@@ -8,6 +8,7 @@
 #include "report/blocks/ranking_table.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/render/answer_document.hpp"
+#include "result/decisions.hpp"
 #include "result/duty_cycle.hpp"
 #include "result/generation_metrics.hpp"
 #include "result/memory_fit.hpp"
@@ -287,6 +288,24 @@ Members<Result> request_members() {
         .with(question_members().of<Result>([](const Result& r) {
             return Question{r.workload ? *r.workload : Workload{}, r.conditions};
         }));
+}
+
+Members<DecisionRequest> limit_members() {
+    using R = DecisionRequest;
+    return {{"limits", "by the flag of each",
+             [](const R& r) {
+                 std::map<std::string, std::string> limits;
+                 for (const Constraint& c : r.constraints)
+                     limits[(c.metric->better == Better::higher ? "min_" : "max_") + c.metric->key] =
+                         constraint_text(c);
+                 return limits;
+             }},
+            {"pareto", "metrics whose front is marked", [](const R& r) {
+                 std::vector<std::string> keys;
+                 for (const Metric* metric : r.pareto)
+                     keys.push_back(metric->key);
+                 return keys;
+             }}};
 }
 
 std::string to_json(const Result& result, const MetricView& view) {

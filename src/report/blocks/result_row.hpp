@@ -1,6 +1,7 @@
 #pragma once
 // One result as a row for programs: the same columns in CSV, in the JSON of every tool and in Python.
 
+#include "archsim/compare/decisions.hpp"
 #include "archsim/compare/metric.hpp"
 #include "report/blocks/columns.hpp"
 #include "result/ranking.hpp"
@@ -39,6 +40,9 @@ std::vector<RankedResult> ranked(const RankedGroup& group, const MetricView& vie
 
 /// What was asked: its model, its device, and every field of the question.
 Members<Result> request_members();
+
+/// Limits and fronts as they can be asked for again: {"limits": {"max_latency": "0.001s"}, "pareto": []}.
+Members<DecisionRequest> limit_members();
 
 struct KnownModel {
     const ModelFacts* model = nullptr;

@@ -1,0 +1,143 @@
+#include "answers/sizing/sizing_fields.hpp"
+
+#include "core/lists.hpp"
+#include "core/parse_number.hpp"
+
+#include <utility>
+
+namespace archsim {
+
+namespace {
+
+constexpr const char* kMoneyGroup = "Energy and money";
+
+std::vector<std::string> number_or_none(double value, const char* unit = "") {
+    return value > 0 ? std::vector{fmt::format("{}{}", value, unit)} : std::vector<std::string>{};
+}
+
+/// "20USD/h", "20/h" or 20.
+void give_budget(const std::string& text, const std::string& name, SizingRequest& request) {
+    std::string number = text;
+    for (const std::string_view unit : {"USD/h", "/h"})
+        if (number.ends_with(unit)) {
+            number.resize(number.size() - unit.size());
+            break;
+        }
+    const auto usd = parse_real(number);
+    if (!usd || *usd <= 0)
+        throw UsageError(fmt::format("{}: expected dollars an hour (20USD/h), got \"{}\"", name, text));
+    request.budget_usd_per_hour = *usd;
+}
+
+void give_think_time(const std::string& text, const std::string& name, SizingRequest& request) {
+    const auto seconds = parse_seconds(text);
+    if (!seconds || *seconds < 0)
+        throw UsageError(fmt::format("{}: expected a time with a unit (500ms, 60s), got \"{}\"", name, text));
+    request.think_s = *seconds;
+}
+
+std::vector<SizingField> user_fields() {
+    constexpr std::int64_t kMostUsers = 1 << 30;
+    return {{.key = "users",
+             .kind = FieldKind::whole,
+             .help = "people who use it, each asking every --think-time",
+             .value = "N",
+             .low = 1,
+             .high = kMostUsers,
+             .print = [](const SizingRequest& r) { return number_or_none(static_cast<double>(r.users)); },
+             .parse = [](const std::string& text, const std::string& name,
+                         SizingRequest& r) { r.users = whole_of(text, name, 1, kMostUsers); }},
+            {.key = "think_time",
+             .help = "from one question of a user to the next, 60s",
+             .value = "TIME",
+             .fallback = "what reading the answer takes, 238 words a minute",
+             .print =
+                 [](const SizingRequest& r) {
+                     return r.think_s ? std::vector{fmt::format("{}s", *r.think_s)}
+                                      : std::vector<std::string>{};
+                 },
+             .parse = give_think_time}};
+}
+
+std::vector<SizingField> bound_fields() {
+    constexpr std::int64_t kMostDevices = 1 << 20;
+    return {
+        {.key = "confidence",
+         .kind = FieldKind::real,
+         .help = "probability with which the limits must hold",
+         .value = "SHARE",
+         .fallback = fmt::format("{}", SizingRequest{}.confidence),
+         .group = kFurtherGroup,
+         .print = [](const SizingRequest& r) { return number_or_none(r.confidence); },
+         .parse =
+             [](const std::string& text, const std::string& name, SizingRequest& r) {
+                 const auto share = parse_real(text);
+                 if (!share || !(*share > 0 && *share < 1))
+                     throw UsageError(
+                         fmt::format("{}: expected a share above 0 and below 1, got \"{}\"", name, text));
+                 r.confidence = *share;
+             }},
+        {.key = "budget",
+         .help = "the most that it may cost, 20USD/h",
+         .value = "USD/h",
+         .group = kMoneyGroup,
+         .print = [](const SizingRequest& r) { return number_or_none(r.budget_usd_per_hour, "USD/h"); },
+         .parse = give_budget},
+        {.key = "pairs",
+         .kind = FieldKind::truth,
+         .help = "also prompts on one kind of device and answers on another",
+         .group = kFurtherGroup,
+         .print = [](const SizingRequest& r) { return truth_text(r.pairs); },
+         .parse = [](const std::string& text, const std::string& name,
+                     SizingRequest& r) { r.pairs = truth_of(text, name); }},
+        {.key = "max_devices",
+         .kind = FieldKind::whole,
+         .help = "the most devices of one service",
+         .value = "N",
+         .fallback = fmt::format("{}", SizingRequest{}.most_devices),
+         .group = kFurtherGroup,
+         .low = 1,
+         .high = kMostDevices,
+         .print = [](const SizingRequest& r) { return number_or_none(static_cast<double>(r.most_devices)); },
+         .parse = [](const std::string& text, const std::string& name,
+                     SizingRequest& r) { r.most_devices = whole_of(text, name, 1, kMostDevices); }}};
+}
+
+} // namespace
+
+const FieldTable<SizingRequest>& sizing_fields() {
+    static const FieldTable<SizingRequest> all = [] {
+        FieldTable<SizingRequest> rows = user_fields();
+        for (const Field<ServiceLevel>& limit : level_fields())
+            rows.push_back({.key = limit.key,
+                            .help = limit.help,
+                            .value = limit.value,
+                            .print = [&limit](const SizingRequest& r) { return limit.print(r.level); },
+                            .parse = [&limit](const std::string& text, const std::string& name,
+                                              SizingRequest& r) { limit.parse(text, name, r.level); }});
+        append(rows, bound_fields());
+        return with_flags(std::move(rows));
+    }();
+    return all;
+}
+
+SizingTexts::SizingTexts(Spelling spelling) : FieldTexts(sizing_fields(), "a sizing", spelling) {}
+
+SizingRequest SizingTexts::request(const ServingTexts& load) const {
+    SizingRequest request;
+    put_into(request);
+    if (request.users > 0)
+        for (const char* other : {"rate", "concurrency"})
+            if (load.has(other))
+                throw UsageError(fmt::format("{} excludes {}", named("users"),
+                                             find_serving_field(other)->spelled(spelling())));
+    if (request.think_s && request.users == 0)
+        throw UsageError(fmt::format("{}: say how many ask, with {}", named("think_time"), named("users")));
+    for (const std::string_view key : kNotSized)
+        if (load.has(key))
+            throw UsageError(fmt::format("{}: not of a sizing", key));
+    request.serving = load.request(std::move(request.serving));
+    return request;
+}
+
+} // namespace archsim

@@ -115,7 +115,7 @@ TEST_CASE("what is printed is what ran, for every field of the question", "[ques
     const json asked = json::parse(to_json(c))["request"], row = json::parse(to_json(c))["results"][0];
     CHECK(asked["models"] == json{ran.model->name});
     CHECK(asked["hardware"] == json{ran.hardware});
-    CHECK(asked["runtimes"] == json{ran.runtime->id});
+    CHECK(asked["runtime"] == ran.runtime->id);
     CHECK(asked["batch_size"] == ran.estimate.batch);
     CHECK(asked["precision"] == "fp16");
     CHECK(row["precision"] == "fp16");

@@ -49,7 +49,8 @@ void MoneyOptions::add_tenure_to(Flags& flags, const std::string& of_rented, con
 }
 
 void MoneyOptions::add_running_to(Flags& flags, const std::string& of_grid) {
-    flags.add_option("--pue", conditions.pue, "facility over device power", "RATIO").show_default();
+    flags.add_option("--pue", conditions.pue,
+                     "facility over device power (default: 1.58 in data centres, else 1)", "RATIO");
     flags.add_option("--grid-intensity", grid_intensity,
                      "g CO2e per kWh, or a country (FRA, Germany, USA, World)" + of_grid, "GRAMS");
 }

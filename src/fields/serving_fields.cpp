@@ -366,7 +366,7 @@ std::vector<ServingField> carbon_fields() {
             {.key = "pue",
              .help = "facility over device power, of the run's carbon",
              .value = "RATIO",
-             .fallback = "1.58"},
+             .fallback = "1.58 in data centres, else 1"},
             [](ServingRequest & r) -> auto& { return r.pue; }, 1, kMostPue),
         {.key = "grid_intensity",
          .help = "g CO2e per kWh, or a country (FRA, Germany, USA, World)",

@@ -38,7 +38,7 @@ double facility_joules(const Result& result, const Item& item, const CostOptions
     const Device& device = *result.device;
     const double chips_w = device.idle.value_or(device.active_idle.value_or(0)) * result.machine->devices;
     const double idle_w = joules_at(*result.machine, chips_w, 1, o.power_at);
-    return (item.joules + idle_w * item.idle_s) * o.pue;
+    return (item.joules + idle_w * item.idle_s) * pue_of(device, o.pue);
 }
 
 /// The price of one device: the user's, else the database's.
@@ -61,7 +61,20 @@ double running_cost(const Cost& cost, bool rented) {
     return rented ? *cost.cloud : *cost.electricity;
 }
 
+constexpr double kDataCentrePue = 1.58; // of the mean facility that answered; see pue_of()
+
 } // namespace
+
+double pue_of(const Device& device, double stated) {
+    return stated > 0 ? stated : device.cloud_price ? kDataCentrePue : 1;
+}
+
+std::string pue_text(double stated) {
+    return stated > 0 ? fmt::format("PUE {:g}", stated)
+                      : fmt::format("PUE {:g} in data centres (Uptime Institute Global Data Center Survey "
+                                    "2023), 1 elsewhere",
+                                    kDataCentrePue);
+}
 
 void check_cost_options(const CostOptions& o) {
     const auto check = [](bool good, std::string_view flag, double value, std::string_view range) {
@@ -72,7 +85,7 @@ void check_cost_options(const CostOptions& o) {
           "of USD per kWh from 0");
     check(std::isfinite(o.years) && o.years > 0, "--years", o.years, "of years above 0");
     check(o.utilization > 0 && o.utilization <= 1, "--utilization", o.utilization, "above 0 and up to 1");
-    check(std::isfinite(o.pue) && o.pue >= 1, "--pue", o.pue, "from 1");
+    check(std::isfinite(o.pue) && (o.pue == 0 || o.pue >= 1), "--pue", o.pue, "from 1");
     check(std::isfinite(o.grid_intensity) && o.grid_intensity >= 0, "--grid-intensity", o.grid_intensity,
           "of g CO2e per kWh from 0");
 }

@@ -11,6 +11,9 @@
 
 namespace archsim {
 
+/// pue_of() in words: "PUE 1.2", or by which rule.
+std::string pue_text(double stated);
+
 /// Parses "H100=2.5/h" (rent) or "H100=25000" (purchase). Throws UsageError.
 GivenPrice parse_price(std::string_view text);
 

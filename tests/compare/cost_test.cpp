@@ -51,6 +51,19 @@ TEST_CASE("prices are read with their unit", "[compare][cost]") {
         CHECK_THROWS_AS(parse_price(text), UsageError);
 }
 
+TEST_CASE("electricity of a data centre cools it, too; that of a desk does not", "[compare][cost]") {
+    CostOptions options = plain();
+    options.pue = 0;
+    options.kwh_price = 3.6;
+    const Result rented = made("rented", 1, {}), home = made("home", {}, 1);
+    CHECK(*cost_of(home, options).electricity == Approx(1e-6));
+    CHECK(*cost_of(rented, options).electricity == Approx(1.58e-6));
+    CHECK(*cost_of(rented, options).carbon_g == Approx(1.58 * *cost_of(home, options).carbon_g));
+    options.pue = 1.2; // as stated, wherever it is
+    CHECK(*cost_of(home, options).electricity == Approx(1.2e-6));
+    CHECK(*cost_of(rented, options).electricity == Approx(1.2e-6));
+}
+
 TEST_CASE("costs are those of the way asked for, at the user's prices", "[compare][cost]") {
     const Result both = made("both", 3.6, 1e-4 * 4 * 8766 * 3600); // 10 and 1 USD per million
     CostOptions options = plain();

@@ -3,6 +3,7 @@
 #include "answers/compare/compare_models_report.hpp"
 #include "answers/compare/duty_cycle.hpp"
 
+#include "archsim/compare/cost.hpp"
 #include "archsim/compare/decisions.hpp"
 #include "archsim/core/finding.hpp"
 #include "fields/question.hpp"
@@ -164,7 +165,9 @@ TEST_CASE("a slice has its units and its part of cache and memory", "[hardware][
     CHECK(part.device->dram->bandwidth.value == Approx(whole.device->dram->bandwidth.value / 8));
     CHECK(part.device->level("L1")->capacity.value == whole.device->level("L1")->capacity.value);
     CHECK(part.device->level("L2")->capacity.value == Approx(whole.device->level("L2")->capacity.value / 8));
-    CHECK_FALSE(part.device->cloud_price);
+    REQUIRE(part.device->cloud_price);
+    CHECK_FALSE(part.device->cloud_price->amount.known());
+    CHECK(pue_of(*part.device, 0) == pue_of(*whole.device, 0)); // in the same place
     CHECK_THROWS_AS(database.device("L4@1g.10gb"), InputError);
     const Workload network{.model = shipped_session().load("resnet50"), .batch = 8};
     for (const char* gpu : {"A100", "A100-40GB", "H100"}) {

@@ -148,7 +148,7 @@ class PairSizer {
         const ServingOutcome outcome = simulate(pair, 0, false);
         pair.summary = summarize(outcome);
         pair.pressure = judge(outcome);
-        const double kw = pair.summary.watts * basis_.cost.pue / 1000;
+        const double kw = pair.summary.watts * pue_of(*answers_.device, basis_.cost.pue) / 1000;
         const auto each = [&](const Pool& pool, std::int64_t engines) {
             return hourly_price(*pool.device, static_cast<double>(engines * pool.each()), basis_.cost);
         };

@@ -220,8 +220,8 @@ class DeviceSizer {
     void price(SizedLayout& layout, SizedDevice& out) const {
         const CostOptions& o = basis_.cost;
         const auto devices = static_cast<double>(layout.devices());
-        const double kwh_per_hour = layout.run.summary.watts * o.pue / kWattsPerKw;
-        layout.watts = layout.run.summary.watts * o.pue;
+        layout.watts = layout.run.summary.watts * pue_of(*device_, o.pue);
+        const double kwh_per_hour = layout.watts / kWattsPerKw;
         layout.carbon_g_per_hour = kwh_per_hour * o.grid_intensity;
         if (device_->embodied_carbon.known())
             layout.embodied_g_per_hour =

@@ -2,6 +2,7 @@
 
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
+#include "result/cost_terms.hpp"
 #include "result/ranking.hpp"
 
 #include <fmt/format.h>
@@ -239,8 +240,8 @@ Report describe(const SizingAnswer& answer, const PlainView&, Format format) {
             answer.request.cost.years, answer.request.cost.kwh_price));
     else
         table.notes.emplace_back("Rented: on-demand by the hour, around the clock; electricity is in it.");
-    table.notes.emplace_back(fmt::format("Carbon: {:g} g CO2e/kWh, PUE {:g}.",
-                                         answer.request.cost.grid_intensity, answer.request.cost.pue));
+    table.notes.emplace_back(fmt::format("Carbon: {:g} g CO2e/kWh, {}.", answer.request.cost.grid_intensity,
+                                         pue_text(answer.request.cost.pue)));
     for (const SizedDevice& d : answer.devices)
         if (d.given.rows > 0) {
             const GivenWaits& given = d.given;

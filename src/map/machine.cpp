@@ -3,6 +3,7 @@
 #include "archsim/hardware/family.hpp"
 #include "hardware/energy_table.hpp"
 #include "hardware/parameter_site.hpp"
+#include "hardware/reference_machine.hpp"
 #include "map/on_chip.hpp"
 
 #include <fmt/format.h>
@@ -54,10 +55,15 @@ double largest_unit_count(const Device& device) {
     return units;
 }
 
-/// The part that the system lets a GPU use of a memory which it shares with its host.
-double usable_share(const Device& device) {
-    const bool small = device.dram->capacity.value_or(0) <= family_number(device, "small_memory").value_or(0);
-    return family_number(device, small ? "small_working_set" : "working_set").value_or(1);
+/// What the driver, and of a memory that the host uses, too, its system lets programs have.
+double usable_memory(const Device& device) {
+    const double capacity = device.dram->capacity.value_or(0);
+    const bool small = capacity <= family_number(device, "small_memory").value_or(0);
+    const double usable =
+        family_number(device, small ? "small_working_set" : "working_set").value_or(1) * capacity -
+        family_number(device, "driver_memory").value_or(0);
+    const bool shared = device.family.row().is_host || device.host_link_type == "shared memory";
+    return std::max(0.0, shared ? std::min(usable, left_by_system(capacity)) : usable);
 }
 
 class MachineBuilder {
@@ -92,12 +98,11 @@ class MachineBuilder {
             m_.static_power_w = m_.energy->static_power.value;
         // Otherwise energy is that of events alone: no share of a rating where a stack assumes nothing.
         if (d.dram)
-            m_.memory_capacity_bytes = std::max(0.0, usable_share(d) * d.dram->capacity.value_or(0) -
-                                                         family_number(d, "driver_memory").value_or(0));
+            m_.memory_capacity_bytes = usable_memory(d);
         else if (!m_.runtime->streams_weights) // everything lives in what is on the chip
             m_.memory_capacity_bytes = managed_memory_bytes(m_);
         else if (m_.host && m_.host->dram) // weights pass through, out of the host's memory
-            m_.memory_capacity_bytes = m_.host->dram->capacity.value_or(0);
+            m_.memory_capacity_bytes = usable_memory(*m_.host);
         if (const double least = m_.param(Parameter::memory_limit, 0);
             least > 0 && (m_.memory_capacity_bytes <= 0 || least < m_.memory_capacity_bytes))
             m_.memory_capacity_bytes = least;

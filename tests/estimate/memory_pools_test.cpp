@@ -101,3 +101,14 @@ TEST_CASE("a processor has the memory of its computer, of whatever size, and its
     CHECK(capacity("Ryzen AI Max+ 395, 64GB") == Approx(0.75 * 64 * kGib));
     CHECK_THROWS_AS(capacity("RTX 3060 16GB"), InputError); // a card is sold with its memory
 }
+
+TEST_CASE("a system keeps its part of a memory that programs share with it", "[estimate][hardware]") {
+    for (const char* computer : {"Ryzen-7950X", "GB10", "RK3588-NPU"})
+        CHECK(capacity(computer) == Approx(device_of(computer)->dram->capacity.value - 2e9));
+    CHECK(capacity("Raspberry Pi 5") == Approx(7e9)); // at most an eighth
+    CHECK(capacity("Jetson-Orin-Nano") == Approx(7 * kGib));
+    CHECK(capacity("Radeon-8060S") == Approx(96 * kGib)); // the driver leaves less
+    CHECK(capacity("Steam-Deck") == Approx(8 * kGib));
+    CHECK(capacity("RTX-2080-Ti") > 11e9);                                      // nobody else's
+    CHECK(capacity("ESP32-P4") == device_of("ESP32-P4")->dram->capacity.value); // no such system
+}

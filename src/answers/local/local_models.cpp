@@ -8,6 +8,7 @@
 #include "core/parse_number.hpp"
 #include "core/text.hpp"
 #include "estimate/memory_pools.hpp"
+#include "hardware/reference_machine.hpp"
 #include "map/sharding.hpp"
 #include "map/stored_tensors.hpp"
 #include "result/format_parts.hpp"
@@ -209,7 +210,7 @@ class LocalRunner {
     }
     double host_capacity() const {
         return request_.host_memory_bytes > 0
-                   ? request_.host_memory_bytes
+                   ? left_by_system(request_.host_memory_bytes)
                    : session_.machine(answer_.host, stack_only(host_stack_))->memory_capacity_bytes;
     }
     static Conditions stack_only(const std::string& stack) {

@@ -127,6 +127,15 @@ double bounded_by_budget(const Machine& machine, double event_joules, double sec
     return std::max(0.0, room) / event_joules;
 }
 
+double up_to_rating(const Machine& machine, const EventCounts& events, double event_joules, double seconds,
+                    double clock_ratio) {
+    if (!machine.energy || !(event_joules > 0) || machine.power_limit_w <= 0)
+        return 1;
+    const double more = dot(events.macs, machine.energy->rated_mac),
+                 room = (machine.power_limit_w - static_power_at(machine, clock_ratio)) * seconds;
+    return 1 + std::clamp(more, 0.0, std::max(0.0, room - event_joules)) / event_joules;
+}
+
 double event_price(const EnergyTable& table, Event event, double voltage) {
     const double price = table[event].value_or(0);
     switch (event) {

@@ -174,6 +174,7 @@ void read_family_energy(ObjectReader& entry, FamilyEnergy& family) {
     family.static_share = entry.quantity("static_share", D::one, {0, 1}, Need::required);
     family.clock_exponent = entry.quantity("clock_exponent", D::one, {1, 3}, Need::required);
     family.lowest_voltage = entry.quantity("lowest_voltage", D::one, {0.01, 1}, Need::required);
+    family.board_rating = entry.quantity("board_rating", D::one, {0.1, 1});
     family.bounded_by_limit = entry.flag("bounded_by_limit", true);
     family.nominal_clock = entry.quantity("nominal_clock", D::frequency, kClock);
 }

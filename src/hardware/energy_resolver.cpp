@@ -49,6 +49,7 @@ EnergyTable EnergyResolver::resolve() {
     apply_multiples();
     for (Precision p : kPrecisions)
         table_.operation[at(p)] = operation_energy(p);
+    resolve_rating();
     return std::move(table_);
 }
 
@@ -103,6 +104,13 @@ Fact EnergyResolver::highest_clock() const {
 /// which its events cost what they cost at the device's own (Structure::clock).
 double EnergyResolver::own_clock() const {
     return table_.nominal_clock.value / (family_.nominal_clock.known() ? 1 : device_.clock_change);
+}
+
+/// Whether its modes state clocks and limits of their own: a module, whose figures hold its host.
+bool EnergyResolver::states_clocks() const {
+    return std::ranges::any_of(device_.power_modes, [](const PowerMode& mode) {
+        return mode.clock.known() || mode.active_units.known();
+    });
 }
 
 const Fact* EnergyResolver::own_fact(std::string_view name) const {
@@ -197,13 +205,17 @@ void EnergyResolver::resolve_host() {
 }
 
 /// A card sits in a server beside a host that the device's own power leaves out; a module or a board
-/// holds its host and is fed by an adapter.
+/// holds its host and is fed by an adapter. A host on the chip that starts kernels is in static power where
+/// somebody measured that; an estimate is of the device alone.
 void EnergyResolver::resolve_wall() {
     const std::string link = lower_case(device_.host_link_type);
     const bool card = link.starts_with("pcie") || link.starts_with("nvlink");
     const bool server = card || device_.family.row().is_host;
     table_.supply_efficiency = server ? spec_.wall.server_supply_efficiency : spec_.wall.adapter_efficiency;
-    if (card)
+    const Fact& awake = device_.active_idle;
+    const bool left_out = link == "shared memory" && device_.dispatch_kernel.known() && !states_clocks() &&
+                          awake.known() && awake.source && awake.source->kind == SourceKind::assumed;
+    if (card || left_out)
         table_.host_share = spec_.wall.host_share;
 }
 

@@ -35,6 +35,7 @@ class EnergyResolver {
     const Fact& clock_at_limit() const;
     Fact highest_clock() const;
     double own_clock() const;
+    bool states_clocks() const;
     const Fact* own_fact(std::string_view name) const;
     Fact own(std::string_view name, Fact otherwise) const;
     double node_of(const NodePrice& price) const;
@@ -56,7 +57,9 @@ class EnergyResolver {
     // all_in_figures.cpp
     const Fact* own_mac(Precision p) const;
     double sustained_rate(Precision p) const;
+    double left_by_limit(Precision p) const;
     Fact within_limit(Fact all_in, Precision p) const;
+    void resolve_rating();
     bool on_vector_engine(Precision p) const;
     Fact family_figure(const NodePrice& price, Precision p) const;
     void resolve_instruction();

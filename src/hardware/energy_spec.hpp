@@ -67,6 +67,9 @@ struct FamilyEnergy {
     Fact clock_exponent, nominal_clock;
     Fact lowest_voltage;                           ///< lowest V^2 relative to nominal
     std::array<Fact, kPriceGroupCount> multiple{}; ///< of its prices, by what measured power says
+    /// Part of what their limit leaves beside the die that the densest products of boards draw which are not
+    /// sold for servers; unknown: what events cost says so.
+    Fact board_rating;
     bool bounded_by_limit = true; ///< prices never exceed what the power limit leaves at the sustained rate
 };
 

@@ -34,6 +34,9 @@ struct EnergyTable {
     std::array<Fact, kPrecisionCount>
         mac{}; ///< joules per multiply-accumulate, datapath and what no event counts
     std::array<Fact, kEventCount> event{}; ///< joules per count; unknown = the family has no such event
+    /// Joules per multiply-accumulate that a board takes beyond its events where its limit is what its
+    /// densest products draw (energy.json, board_rating); zeros elsewhere.
+    std::array<double, kPrecisionCount> rated_mac{};
     Fact dram_device;       ///< part of [dram_byte] spent in DRAM and its interface, joules per byte
     Fact static_power;      ///< watts while busy, without dynamic work: the sum of its parts
     Fact awake_power;       ///< part of it: the die, clocked and awake, with its regulators

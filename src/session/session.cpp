@@ -222,6 +222,7 @@ void keep_event_prices(const EnergyTable& stated, EnergyTable& table) {
     table.mac = stated.mac;
     table.event = stated.event;
     table.operation = stated.operation;
+    table.rated_mac = stated.rated_mac;
 }
 
 } // namespace

@@ -159,10 +159,15 @@ std::optional<CatalogueEntry> entry_in_format(const Catalogue& catalogue, std::s
     const std::string type = p.format ? p.type : std::string(gguf_type_of("int4"));
     entry.title = fmt::format("{} in {}", known->title, p.format ? p.words : std::string_view(type));
     std::optional<PrecisionConfig> format = p.format ? p.format : PrecisionConfig::uniform(Precision::int4);
-    if (!is_integer(format->compute) && bits_of(format->compute) < bits_of(Precision::bf16)) {
-        PrecisionConfig around = PrecisionConfig::uniform(Precision::bf16); // what lies between products
-        around.compute = format->compute;
+    const bool narrow_floats =
+        !is_integer(format->compute) && bits_of(format->compute) < bits_of(Precision::bf16);
+    const bool blocks = p.gguf && !known->language_model; // of images: unpacked before 16-bit products
+    if (narrow_floats || blocks) {
+        PrecisionConfig around = // what lies between products
+            PrecisionConfig::uniform(narrow_floats ? Precision::bf16 : Precision::fp16);
+        around.compute = blocks ? around.compute : format->compute;
         around.weights = format->weights;
+        around.weight_bits_overhead = format->weight_bits_overhead;
         format = around;
     }
     entry.products = format;

@@ -86,7 +86,8 @@ class Trials {
                                          Precision::int4};
         for (const Precision p : kFormats) {
             if (bits_of(p) >= bits_of(now_.estimate.executed.weights) ||
-                (p == Precision::int4 && !now_.generation)) // which convolutions survive only with training
+                (p == Precision::int4 && !now_.generation) || // which convolutions survive only with training
+                contains(now_.runtime->unusual, p))           // which few of its operators have kernels for
                 continue;
             Conditions then = conditions_;
             then.precision = PrecisionConfig::uniform(p);

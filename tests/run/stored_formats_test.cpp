@@ -226,3 +226,19 @@ TEST_CASE("weights that are quantised alone meet wide activations beside those t
     // Who asks for another format has it.
     CHECK(precisions_of_products(mixed, Precision::fp4).at("experts") == Precision::fp4);
 }
+
+TEST_CASE("blocks of an image model's file are unpacked before 16-bit products", "[session][checkpoint]") {
+    for (const char* file : {"flux1-dev-Q4_K_S.gguf", "flux1-dev-Q8_0.gguf"}) {
+        const Result r =
+            laws::session().estimate({.model = laws::session().load(file)}, "RTX-3090", Conditions{});
+        CAPTURE(file, r.estimate.reason);
+        REQUIRE(r.ok());
+        for (const ResultPart& part : r.parts) {
+            const PrecisionConfig& runs = part.result->estimate.executed;
+            CHECK(runs.compute == Precision::fp16);
+            CHECK(runs.activations == Precision::fp16);
+            CHECK(is_integer(runs.weights));
+            CHECK(part.result->runtime->id == "cuda-eager"); // TensorRT opens no such file
+        }
+    }
+}

@@ -468,7 +468,7 @@ LocalAnswer local_models(const Session& session, const LocalRequest& request,
         choice.power_mode.empty() && request.host_memory_bytes <= 0)
         answer.computer_bytes = choice.device->dram->capacity.value_or(0);
     if (choice.device->host_link_type.empty() && request.host_memory_bytes > 0) // a processor: its computer's
-        answer.stated_bytes = request.host_memory_bytes;
+        answer.stated_bytes = left_by_system(request.host_memory_bytes);
     const bool language = request.kind == LocalKind::language;
     if (const std::string& link = choice.device->host_link_type;
         language && request.host.empty() && !link.empty() && link != "shared memory")

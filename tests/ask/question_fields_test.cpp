@@ -384,4 +384,25 @@ TEST_CASE("numbers are read with their letters and units", "[ask]") {
     CHECK(parse_seconds("2s") == 2);
     CHECK(parse_seconds("1 h") == 3600);
     CHECK(parse_seconds("2") == std::nullopt);
+    CHECK(*parse_seconds("1month") == Approx(365.25 * 86400 / 12));
+}
+
+TEST_CASE("numbers are read as people write money, rates and thousands", "[ask]") {
+    CHECK(parse_whole("10,000") == 10000);
+    CHECK(parse_whole("1,234,567") == 1234567);
+    CHECK(*parse_real("1,500.5") == Approx(1500.5));
+    CHECK(*parse_seconds("1,500ms") == Approx(1.5));
+    for (const char* text : {"1,5", "0,500", "8,16", "1,2345", "1234,567", ",500", "1,000,", "10,00,000"})
+        CHECK(parse_whole(text) == std::nullopt);
+    CHECK(*parse_rate("600/min") == Approx(10));
+    CHECK(*parse_rate("240rpm") == Approx(4));
+    CHECK(*parse_rate("36k/h") == Approx(10));
+    CHECK(*parse_rate("30 /s") == Approx(30));
+    for (const char* text : {"25000", "25k", "25,000", "$25k", "25K", "25000USD", "25000 USD"})
+        CHECK(*parse_usd(text) == Approx(25000));
+    CHECK(*parse_usd_per_hour("$2.49/h") == Approx(2.49));
+    CHECK(*parse_usd_per_hour("4000USD/month") == Approx(4000 / 730.5));
+    CHECK(*parse_usd_per_hour("50kUSD/year") == Approx(50000 / 8766.0));
+    for (const char* text : {"0.32EUR", "£20", "", "USD", "20/fortnight"})
+        CHECK((!parse_usd(text) && !parse_usd_per_hour(text)));
 }

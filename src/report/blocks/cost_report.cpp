@@ -97,17 +97,6 @@ Members<Cost> cost_part_members(CostsOf what) {
     return Members<Cost>(members);
 }
 
-/// A price that no device of the answer takes is probably misspelt.
-std::vector<std::string> unused_prices(std::span<const Result> results, const CostOptions& options) {
-    std::vector<std::string> notes;
-    for (const GivenPrice& price : options.prices)
-        if (std::ranges::none_of(results, [&](const Result& r) {
-                return r.device != nullptr && r.device->id == price.hardware;
-            }))
-            notes.push_back(fmt::format("--price {}: none of these devices has that id.", price.hardware));
-    return notes;
-}
-
 struct Crossing {
     const Result* bought;
     const Result* other;
@@ -136,17 +125,19 @@ std::string duration_text(double years) {
 
 std::string crossing_text(const Crossing& c, const CostOptions& options) {
     const bool rented = cost_of(*c.other, options).cloud.has_value();
+    const std::string use = c.bought->conditions.duty.stated()
+                                ? std::string("the stated rate")
+                                : fmt::format("{:g} % utilisation", 100 * options.utilization);
     const std::string head = c.bought == c.other
                                  ? fmt::format("Buying {} instead of renting it: ", hardware_label(*c.bought))
                                  : fmt::format("{} against {} {}: ", hardware_label(*c.bought),
                                                rented ? "renting" : "buying", hardware_label(*c.other));
     if (!c.point.within_life)
-        return head +
-               fmt::format(
-                   "does not break even within {:g} years; {} inferences would take {} years at full load",
-                   options.years, format_count(c.point.inferences), format_number(c.point.years));
-    return head + fmt::format("breaks even after {} inferences ({} at full load)",
-                              format_count(c.point.inferences), duration_text(c.point.years));
+        return head + fmt::format(
+                          "does not break even within {:g} years; {} inferences would take {} years at {}",
+                          options.years, format_count(c.point.inferences), format_number(c.point.years), use);
+    return head + fmt::format("breaks even after {} inferences ({} at {})", format_count(c.point.inferences),
+                              duration_text(c.point.years), use);
 }
 
 std::vector<std::string> assumption_notes(const CostOptions& o) {
@@ -271,7 +262,12 @@ std::vector<Block> cost_blocks(std::span<const Result> results, const CostOption
     append(table.notes, assumption_notes(options));
     if (std::string said = cost_basis(results, options); !said.empty())
         table.notes.insert(table.notes.begin(), std::move(said));
-    append(table.notes, unused_prices(results, options));
+    std::vector<std::shared_ptr<const Device>> devices;
+    for (const Row& row : rows)
+        devices.push_back(row.result->device);
+    CostOptions both = options; // the table has what is rented beside what is bought
+    both.tenure = Tenure::cheaper;
+    append(table.notes, unused_prices(devices, both));
     std::vector<Block> blocks{std::move(table)};
     if (Table tokens = token_table(results, options); !tokens.rows.empty())
         blocks.push_back(std::move(tokens));

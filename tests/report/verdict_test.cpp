@@ -62,6 +62,32 @@ TEST_CASE("the verdict names the winner of find_winner, its value and who is tie
     CHECK(takeaway_of(describe(c)).lines == said.at("lines").get<std::vector<std::string>>());
 }
 
+TEST_CASE("who is too close to call has somebody beside", "[report][verdict][laws]") {
+    const ModelComparison c = compared({"resnet50"}, laws::session().hardware().device_ids());
+    for (const Metric* m : {&metric::latency, &metric::energy, &metric::cost})
+        if (const auto winner = find_winner(c.results, *m))
+            CHECK(winner->close.size() != 1);
+}
+
+TEST_CASE("what sorts a table has a column, of answers to prompts too", "[report][verdict]") {
+    CompareModelsRequest request;
+    request.models = {"qwen3-0.6b"};
+    request.hardware = {"H100", "L4"};
+    request.workload.prompt = Prompt{.tokens = 64, .generate = 16};
+    request.decision.cost.tenure = Tenure::rent;
+    CompareModelsView view;
+    view.sort_by = &metric::cost;
+    const Report report = describe(compare_models(laws::session(), request), view);
+    std::size_t columns = 0;
+    for (const Block& block : report.blocks)
+        if (const auto* table = std::get_if<Table>(&block);
+            table && table->title.find("by Cost") != table->title.npos)
+            for (const Column& column : table->columns)
+                columns +=
+                    column.heading == "Cost" && column.priority == 0 && column.unit == "USD/million rented";
+    CHECK(columns == 1);
+}
+
 TEST_CASE("limits are counted over what runs", "[report][verdict]") {
     const ModelComparison c = compared({"resnet50"}, {"H100", "A100", "T4"});
     const auto labels = hardware_labels(c.results);

@@ -6,6 +6,7 @@
 #include "result/cost_terms.hpp"
 #include "result/format_parts.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <set>
 
@@ -34,7 +35,10 @@ bool is_estimated(const RankingRow& row) {
 /// The metrics whose columns always show, or the others; the interval of what ranks stands beside its value.
 void add_ranking_metrics(RankingColumns& columns, std::span<const Result> results, const Metric& by,
                          const MetricView& view, bool always) {
-    for (const Metric* listed : view.metrics->rows()) {
+    std::vector<const Metric*> metrics(view.metrics->rows().begin(), view.metrics->rows().end());
+    if (std::ranges::none_of(metrics, [&](const Metric* m) { return *m == by; })) // what sorts is shown
+        metrics.push_back(&by);
+    for (const Metric* listed : metrics) {
         const Metric* m = &readable(*listed, results, view.conditions);
         const bool ranks = *m == by || *m == metric::latency;
         if ((m->priority == 0 || *m == by) != always || !any_value(results, *m, view.conditions) ||
@@ -117,7 +121,7 @@ Table ranking_table(std::span<const Result> results, const Metric& by, const Met
     if (tied)
         table.notes.emplace_back("= tie: the first of these is better with a probability below 75 %", "rank");
     if (std::string basis = cost_basis(results, view.conditions);
-        !basis.empty() && view.metrics->find("cost"))
+        !basis.empty() && (by == metric::cost || view.metrics->find("cost")))
         table.notes.emplace_back(std::move(basis), column_of(metric::cost).key);
     append(table.notes, lines_of(marks));
     append(table.notes, failure_notes(shown));

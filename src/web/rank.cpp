@@ -3,6 +3,7 @@
 #include "answers/compare/compare_models_report.hpp"
 #include "archsim/core/finding.hpp"
 #include "core/lists.hpp"
+#include "report/blocks/metric_text.hpp"
 #include "report/blocks/ranking_table.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/verdict.hpp"
@@ -14,6 +15,9 @@
 namespace archsim::web {
 
 namespace {
+
+/// Rows of a decision that stand above the ranking.
+constexpr std::size_t kDecided = 5;
 
 Json row_json(const Result& result, int place) {
     return {{"hardware", result.hardware},
@@ -37,25 +41,35 @@ ModelComparison compare(const Session& session, const Question& question) {
     request.workload = question.workload;
     request.conditions = question.conditions;
     request.decision = question.limits;
+    request.decision.cost = question.costs;
     return compare_models(session, std::move(request), question.workload.model);
 }
 
 Json answer_rank(const Session& session, const Question& question) {
     const ModelComparison c = compare(session, question);
-    const Metric& by = question.ranked();
+    const Metric& by =
+        question.sort != nullptr ? *question.sort : usual_order(c.results, question.conditions.scenario);
     const std::vector<std::string> labels = hardware_labels(c.results);
     const DecisionRequest& limits = c.request.decision; // with costs on one basis
     const Decision decision = decide(c.results, limits);
     std::vector<Block> verdicts = {verdict_block({c.results, labels, by, limits.cost, &decision,
                                                   c.modes.front(), c.tried.front(), c.too_large.front()})};
-    if (question.limits.active()) {
-        auto decided = decision_blocks(decision, c.results, labels);
-        append(verdicts, std::move(decided));
-    }
+    std::vector<Block> decided, all_decided; // of many devices a few, and all of them to unfold
+    if (question.limits.active())
+        decided = decision_blocks(decision, c.results, labels);
+    for (Block& block : decided)
+        if (Table* table = std::get_if<Table>(&block); table != nullptr && table->rows.size() > kDecided) {
+            all_decided.emplace_back(*table);
+            table->rows.resize(kDecided);
+            table->notes.clear();
+        }
+    append(verdicts, std::move(decided));
     const std::vector<Block> facts = {model_facts(*c.models.front(), c.results)};
-    const std::vector<Block> table = {ranking_table(c.results, by, {.conditions = limits.cost})};
+    const std::vector<Block> table = {
+        ranking_table(c.results, by, shown_metrics(c.results, {.conditions = limits.cost}))};
     Json answer = {{"title", c.models.front()->title},
                    {"verdict", html_fragment(verdicts, "verdict")},
+                   {"decisions", all_decided.empty() ? "" : html_fragment(all_decided, "decisions")},
                    {"facts", html_fragment(facts, "facts")},
                    {"ranking", html_fragment(table, "ranking")},
                    {"rows", Json::array()},

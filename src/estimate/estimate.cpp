@@ -406,9 +406,10 @@ Estimate estimate_arrangement(const NetworkWork& work, const Machine& machine, c
     e.power_limited = point.limited;
     e.latency_s = point.latency_s;
     e.throughput_per_s = work.batch / point.interval_s;
-    const double joules = point.prices.total(e.events);
-    e.energy_scale = bounded_by_budget(machine, joules, point.interval_s, point.clock_ratio) *
-                     up_to_rating(machine, e.events, joules, point.interval_s, point.clock_ratio);
+    e.energy_scale =
+        bounded_by_budget(machine, point.prices.total(e.events), point.interval_s, point.clock_ratio);
+    if (e.energy_scale == 1)
+        e.energy_scale = up_to_rating(machine, point.prices, e.events, point.interval_s, point.clock_ratio);
     price_subgraphs(*chosen, machine, point, options, e);
     price_power(machine, point, e);
     for (Finding& finding : unpriced_events(e.events, machine))

@@ -205,6 +205,15 @@ TEST_CASE("a board for a desk draws its limit under dense products, at its clock
         for (const ResultPart& part : r.parts)
             CHECK(part.result->estimate.clock_ratio == 1);
     }
+    // Of products alone: what a byte of memory costs stays what it is.
+    Conditions half;
+    half.precision = PrecisionConfig::uniform(Precision::fp16);
+    const Result net = laws::session().estimate({.model = laws::session().load("vgg16")}, "RTX-3060", half);
+    REQUIRE(net.ok());
+    const Estimate& e = net.estimate;
+    CHECK(e.energy_scale > 1.5);
+    CHECK(e.energy[Event::dram_byte] ==
+          Approx(e.events[Event::dram_byte] * (*net.machine->energy)[Event::dram_byte].value));
     const auto more = [](const char* device) {
         const auto machine = laws::session().machine(device, {});
         return machine->energy->rated_mac[static_cast<std::size_t>(Precision::fp16)];

@@ -33,6 +33,7 @@ constexpr std::array kEnergies = {
     Ending{"J", 1},      Ending{"mJ", 1e-3},         Ending{"uJ", 1e-6},
     Ending{"µJ", 1e-6},  Ending{"kJ", 1e3},          Ending{"MJ", 1e6},
     Ending{"Wh", kHour}, Ending{"mWh", kHour / 1e3}, Ending{"kWh", kHour * 1e3}};
+constexpr std::array kPowers = {Ending{"W", 1}, Ending{"mW", 1e-3}, Ending{"uW", 1e-6}, Ending{"µW", 1e-6}};
 constexpr std::array kCharges = {Ending{"Ah", 1}, Ending{"mAh", 1e-3}};
 constexpr std::array kVolts = {Ending{"V", 1}};
 
@@ -143,6 +144,10 @@ std::optional<double> parse_usd_per_hour(std::string_view text) {
 
 std::optional<double> parse_joules(std::string_view text) {
     return parse_with(text, kEnergies);
+}
+
+std::optional<double> parse_watts(std::string_view text) {
+    return parse_with(text, kPowers);
 }
 
 std::optional<Battery> parse_battery(std::string_view text, double usual_volts) {

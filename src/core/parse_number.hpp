@@ -71,6 +71,9 @@ std::optional<double> parse_usd(std::string_view text);
 /// another text or without such a unit.
 std::optional<double> parse_usd_per_hour(std::string_view text);
 
+/// A power in watts: "5W", "2.5mW", "10uW". Nothing for another text or without a unit.
+std::optional<double> parse_watts(std::string_view text);
+
 struct Battery {
     double watt_hours = 0, volts = 0;
 };

@@ -16,13 +16,18 @@ namespace archsim {
 struct BoundShares {
     double compute = 0, memory = 0, overhead = 0;
     double exchange = 0; ///< of the fixed cost: devices that share the network send each other their results
+    double host = 0;     ///< of the fixed cost: operators that the host runs instead, and handing them over
 
     /// The largest; of equal ones the first of compute, memory, overhead.
     Bound largest() const;
     /// Fixed cost is the largest, and exchange most of it.
     bool bound_by_exchange() const { return largest() == Bound::overhead && exchange > overhead / 2; }
+    /// The same of the host.
+    bool bound_by_host() const { return largest() == Bound::overhead && host > overhead / 2; }
     /// Share of one of them.
     double of(Bound bound) const;
+    /// Share of what binding_text() names.
+    double binding() const { return bound_by_exchange() ? exchange : bound_by_host() ? host : of(largest()); }
 };
 
 /// The shares of a result with subgraphs, or of its parts, weighted with their times. Absent where there is

@@ -261,6 +261,16 @@ std::vector<std::string> with_every_mode(const HardwareDatabase& hardware,
         for (const PowerMode& mode : choice.device->power_modes)
             out.push_back(base + "@" + mode.name);
     }
+    std::vector<DeviceChoice> chosen; // a device that two names mean is one row
+    std::erase_if(out, [&](const std::string& name) {
+        chosen.push_back(hardware.device(name));
+        const Device& own = *chosen.back().device;
+        return std::any_of(chosen.begin(), chosen.end() - 1, [&](const DeviceChoice& other) {
+            const Device& d = *other.device;
+            const bool inside = d.in_computer && own.in_computer && d.id == own.id && d.host == own.host;
+            return (&d == &own || inside) && other.power_mode == chosen.back().power_mode;
+        });
+    });
     return out;
 }
 

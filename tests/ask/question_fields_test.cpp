@@ -70,7 +70,8 @@ const std::vector<Stated>& examples() {
         {"every", {"10s", "1d", "0.3 s"}},
         {"fps", {"30", "49fps", "7/s", "0.3 Hz"}},
         {"companions", {"resnet18@5fps", "resnet18@49Hz", "a@b@10 min"}},
-        {"battery", {"20Wh", "225mAh@3V", "10kJ", "1000 mAh", "2.5Ah"}}};
+        {"battery", {"20Wh", "225mAh@3V", "10kJ", "1000 mAh", "2.5Ah"}},
+        {"idle_power", {"10uW", "2.5 mW"}}};
     return all;
 }
 
@@ -247,7 +248,7 @@ TEST_CASE("a text that one place takes for a field is taken in each", "[laws][as
             const bool of_prompt = field.of == FieldOf::answer && field.key != "prompt_tokens";
             if (of_prompt || field.key == "beams")
                 texts.give("prompt_tokens", "512");
-            const bool of_rate = field.key == "battery"; // which lasts as long as something is asked of it
+            const bool of_rate = field.key == "battery" || field.key == "idle_power"; // nothing without one
             if (of_rate)
                 texts.give("every", "10s");
             texts.give(one.key, text);

@@ -105,3 +105,14 @@ TEST_CASE("devices that share a network over a slow link are bound by their exch
     CHECK(two->bound_by_exchange());
     CHECK(two->exchange < two->overhead);
 }
+
+TEST_CASE("a device whose host runs most of a network is bound by its host", "[bounds]") {
+    Conditions int8;
+    int8.precision = PrecisionConfig::uniform(Precision::int8);
+    const auto shares = [&](const char* model) {
+        return *bound_shares(run_graph(laws::session(), laws::bound(model, 1), "Coral-Edge-TPU", int8));
+    };
+    CHECK(shares("vit_b_16").bound_by_host());
+    CHECK(shares("vit_b_16").binding() == shares("vit_b_16").host);
+    CHECK(shares("resnet18").host == 0);
+}

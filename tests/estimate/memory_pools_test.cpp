@@ -62,6 +62,29 @@ TEST_CASE("weights and data of a chip with a memory for each do not make room fo
     CHECK_FALSE(fits(0, 513 * 1024));
 }
 
+TEST_CASE("every memory that is short is named, and no advice repeats the question", "[estimate][laws]") {
+    const std::string reason = in_int8("mobilenet_v2", "STM32H747").estimate.reason;
+    CHECK_THAT(reason, Catch::Contains("of RAM") && Catch::Contains("of flash"));
+    const Model model = shipped_session().load("tiny_resnet8");
+    int advised = 0;
+    for (const char* device : {"nRF52840", "STM32H747", "STM32L4R5", "Groq-TSP"})
+        for (const std::int64_t batch : {1, 8, 64}) {
+            Conditions conditions;
+            conditions.precision = PrecisionConfig::uniform(Precision::fp32);
+            const Result r = shipped_session().estimate({.model = model, .batch = batch}, device, conditions);
+            const auto fit = memory_fit(r);
+            for (const FitOption& option : fit ? fit->device_options : std::vector<FitOption>{}) {
+                INFO(device << ", batch " << batch << ", " << option.batch);
+                CHECK((option.batch < r.work->batch || !(option.precision == r.work->precision)));
+                conditions.precision = option.precision;
+                const auto fewer = static_cast<std::int64_t>(option.batch);
+                CHECK(shipped_session().estimate({.model = model, .batch = fewer}, device, conditions).ok());
+                ++advised;
+            }
+        }
+    CHECK(advised >= 4);
+}
+
 TEST_CASE("memory beside a microcontroller holds what its own does not, more slowly", "[estimate]") {
     const Result r = in_int8("yolo11n", "ESP32-P4");
     REQUIRE(r.ok());

@@ -36,7 +36,7 @@ SweepPointFacts facts_of(const Result& result) {
     facts.moved = result.estimate.events[Event::dram_byte] + result.estimate.events[Event::host_link_byte];
     if (const auto shares = bound_shares(result)) {
         facts.bound = binding_text(result);
-        facts.bound_share = shares->bound_by_exchange() ? shares->exchange : shares->of(shares->largest());
+        facts.bound_share = shares->binding();
     }
     return facts;
 }

@@ -100,6 +100,9 @@ std::string bound_sentence(const Result& result, const std::string& label) {
         if (shares->bound_by_exchange())
             return fmt::format("{} is bound by exchanging results between its devices{}, {} of its time",
                                label, link_text(*result.device), share_text(shares->exchange));
+        if (shares->bound_by_host())
+            return fmt::format("{} is bound by operators that its host runs, {} of its time", label,
+                               share_text(shares->host));
         return fmt::format("{} is bound by starting kernels and layers, {} of its time", label, share);
     case Bound::memory:
         if (const auto resource = binding_resource(result); resource && on_chip(*resource))

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <set>
 
 namespace archsim {
@@ -102,6 +103,8 @@ Table ranking_table(std::span<const Result> results, const Metric& by, const Met
     std::string rest;
     MarkNotes marks;
     const std::vector<std::string> labels = hardware_labels(results);
+    const PowerBoundary at = view.conditions.power_at.value_or(PowerBoundary::chip);
+    std::vector<std::string> around; // a chip that was named alone draws nothing at the wall without it
     bool tied = false;
     for (const Rank& rank : rank_results(results, by, view.conditions)) {
         if (top > 0 && rows.size() == static_cast<std::size_t>(top)) {
@@ -114,15 +117,21 @@ Table ranking_table(std::span<const Result> results, const Metric& by, const Met
         tied = tied || rank.tied;
         if (r.ok())
             add_mark_notes(r, labels[rank.result], marks);
+        if (at == PowerBoundary::wall && r.ok() && r.machine && r.machine->host &&
+            r.machine->host->idle.known())
+            around.push_back(fmt::format("{} on {}", labels[rank.result], r.machine->host->id));
     }
-    Table table = table_of(fmt::format("Hardware Comparison (Sorted by {}), power at the {}", by.title,
-                                       name_of(view.conditions.power_at.value_or(PowerBoundary::chip))),
-                           ranking_columns(results, by, view), rows);
+    Table table =
+        table_of(fmt::format("Hardware Comparison (Sorted by {}), power at the {}", by.title, name_of(at)),
+                 ranking_columns(results, by, view), rows);
     if (tied)
         table.notes.emplace_back("= tie: the first of these is better with a probability below 75 %", "rank");
     if (std::string basis = cost_basis(results, view.conditions);
         !basis.empty() && (by == metric::cost || view.metrics->find("cost")))
         table.notes.emplace_back(std::move(basis), column_of(metric::cost).key);
+    if (!around.empty())
+        table.notes.emplace_back(
+            fmt::format("Power holds that of an idle computer: {}.", fmt::join(around, ", ")));
     append(table.notes, lines_of(marks));
     append(table.notes, failure_notes(shown));
     if (!rest.empty())

@@ -92,7 +92,7 @@ class MachineBuilder {
         if (limit.known())
             (estimated ? m_.power_budget_w : m_.power_limit_w) = limit.value;
         if (m_.mode && m_.mode->active_idle.known())
-            m_.static_power_w = m_.mode->active_idle.value;
+            m_.static_power_w = m_.mode->active_idle.value * (m_.energy ? m_.energy->static_growth : 1);
         else if (m_.energy && m_.energy->static_power.known() &&
                  (!assumes_nothing(*m_.runtime) || d.active_idle.known()))
             m_.static_power_w = m_.energy->static_power.value;

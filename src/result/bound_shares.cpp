@@ -127,10 +127,36 @@ std::optional<Resource> binding_resource(const Result& result) {
     return static_cast<Resource>(most - seconds.begin());
 }
 
+std::vector<std::string> levels_without_time(const Result& result) {
+    std::array<bool, kResourceCount> awaited{};
+    for (const SubgraphEstimate& s : result.estimate.subgraphs)
+        for (const Demand& d : s.mapping.all())
+            awaited[static_cast<std::size_t>(d.resource)] = true;
+    std::vector<std::string> names;
+    if (!result.estimate.subgraphs.empty() && result.device)
+        for (const MemoryLevel& level : result.device->memory) {
+            constexpr std::array kResources = {Resource::l1_bytes, Resource::l2_bytes, Resource::llc_bytes};
+            const auto rank = static_cast<std::size_t>(level.rank);
+            const bool used = rank < kResources.size() && awaited[static_cast<std::size_t>(kResources[rank])];
+            if (!used && (level.bandwidth.known() || level.bytes_per_clock.known()))
+                names.push_back(level.name);
+        }
+    return names;
+}
+
+bool bound_by_power(const Result& result) {
+    constexpr double kWorthSaying = 0.95; // of the clock
+    const auto shares = bound_shares(result);
+    return shares && result.machine && shares->largest() == Bound::compute && result.estimate.power_limited &&
+           result.estimate.clock_ratio < kWorthSaying;
+}
+
 std::string binding_text(const Result& result) {
     const auto shares = bound_shares(result);
     if (!shares)
         return "";
+    if (bound_by_power(result))
+        return "power limit";
     if (shares->bound_by_exchange())
         return "exchange between devices";
     if (shares->bound_by_host())

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace archsim {
 
@@ -39,8 +40,15 @@ std::optional<BoundShares> bound_shares(const Result& result);
 /// were not kept.
 std::optional<Resource> binding_resource(const Result& result);
 
-/// What binds, in words: "DRAM bandwidth", "matrix engine", "starting kernels", "exchange between
-/// devices"; empty where it is not known.
+/// On-chip memories whose bandwidth the device states and no subgraph waits for: their numbers are checked
+/// against others, and decide nothing of the estimate. Empty where the subgraphs were not kept.
+std::vector<std::string> levels_without_time(const Result& result);
+
+/// Whether computing takes most of the time at a clock that the power limit lowers.
+bool bound_by_power(const Result& result);
+
+/// What binds, in words: "DRAM bandwidth", "matrix engine", "power limit", "starting kernels", "exchange
+/// between devices"; empty where it is not known.
 std::string binding_text(const Result& result);
 
 } // namespace archsim

@@ -95,6 +95,10 @@ std::string bound_sentence(const Result& result, const std::string& label) {
                            format_time(result.estimate.latency_s - operation->seconds));
     const Bound bound = shares->largest();
     const std::string share = share_text(shares->of(bound));
+    if (bound_by_power(result))
+        return fmt::format("{} is bound by power, {} of its time: {} leave {} of the clock", label, share,
+                           format_power(result.machine->power_limit_w),
+                           format_percent(result.estimate.clock_ratio));
     switch (bound) {
     case Bound::overhead:
         if (shares->bound_by_exchange())

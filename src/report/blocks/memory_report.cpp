@@ -6,9 +6,10 @@
 #include "report/blocks/ranking_table.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/shape_text.hpp"
+#include "result/bound_shares.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace archsim {
 
@@ -46,6 +47,9 @@ std::vector<std::string> fit_notes(const Result& r, const MemoryFit& fit) {
             "{}: activations of the whole batch leave the chip{}; would stay: {}", name,
             fit.pieces > 1 ? fmt::format(", so it runs in up to {:g} pieces", fit.pieces) : std::string(),
             options_text(fit.on_chip_options, r)));
+    if (const auto levels = levels_without_time(r); !levels.empty())
+        notes.push_back(
+            fmt::format("{}: no time is counted for the bandwidth of {}", name, fmt::join(levels, ", ")));
     return notes;
 }
 

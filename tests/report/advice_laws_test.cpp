@@ -81,7 +81,12 @@ TEST_CASE("what advice names gains what it says when it is asked for", "[laws][a
                 const double before = *value_of(now[0], by), value = *value_of(better, by);
                 CHECK(change.gain == Approx(by.better == Better::higher ? value / before : before / value));
                 CHECK(change.gain >= 1.05);
-                CHECK_THAT(advice_for(std::span(&change, 1), {}).front().text, Contains(change.asked));
+                const std::string text = advice_for(std::span(&change, 1), {}).front().text;
+                CHECK_THAT(text, Contains(change.asked));
+                if (now[0].generation) // what a rate gains may cost the first token
+                    CHECK(change.first_token == Approx(better.generation->time_to_first_token_s /
+                                                       now[0].generation->time_to_first_token_s));
+                CHECK((text.find("first token") != text.npos) == (change.first_token >= 1.05));
                 ++checked;
             }
         }

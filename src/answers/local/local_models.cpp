@@ -194,7 +194,11 @@ class LocalRunner {
             return false;
         const std::string held = held_format(model, row.format);
         const double least = row.parameters * bytes_of(precision_named(held).weights);
-        if (least <= capacity() + (request_.host.empty() ? 0 : host_capacity()))
+        // Of Gemma 4 E2B half of the weights are tables, which may stay with the host; of others less.
+        constexpr double kTables = 0.75;
+        const double on_host =
+            session_.machine(answer_.device, stack_only(stack_))->param(Parameter::host_tables, 0);
+        if ((1 - kTables * on_host) * least <= capacity() + (request_.host.empty() ? 0 : host_capacity()))
             return false;
         row.format = held;
         row.memory_bytes = least;

@@ -127,7 +127,10 @@ std::vector<Advice> advice_for(std::span<const TriedChange> tried, std::span<con
     for (const TriedChange& change : tried) {
         if (skipped(change.result))
             continue;
+        constexpr double kWorthSaying = 1.05;
         std::string text = fmt::format("{}, {:.3g}x", change.asked, change.gain);
+        if (change.first_token >= kWorthSaying)
+            text += fmt::format(" (first token {:.3g}x as late)", change.first_token);
         if (!all.empty() && all.back().result == change.result)
             all.back().text += "; " + text;
         else

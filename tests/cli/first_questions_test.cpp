@@ -86,9 +86,11 @@ constexpr FirstQuestion kQuestions[] = {
     {"compare_models tinyllama-1.1b --hardware DPU-ZCU102 --precision int8", "No estimate: ", 4},
     // A board, a battery, an old computer.
     {"compare_models yolov8n --hardware 'Raspberry Pi 5 + Hailo-8L' --fps 10 --battery 20Wh",
-     "Hailo-8L in int8: latency .*One inference every 100 ms: average power [3-5][0-9.]* W, [0-9.]+ h"},
+     "Raspberry Pi 5 . Hailo-8L in int8: latency .*One inference every 100 ms: average power [3-5][0-9.]* W, "
+     "[0-9.]+ h"},
     {"compare_models yolov8n --hardware 'Raspberry Pi 5' 'Raspberry Pi 5 + Hailo-8L' --max-power 5W",
-     "Within the limit, fastest: Hailo-8L in int8, .*Limit average power at most 5.00 W: met by 1 of 2"},
+     "Within the limit, fastest: Raspberry Pi 5 . Hailo-8L in int8, .*Limit average power at most 5.00 W: "
+     "met by 1 of 2"},
     {"compare_models resnet50 --precision int4 --hardware Coral-Edge-TPU",
      "Coral-Edge-TPU@fast in int8: latency [34][0-9]"},
     {"compare_models resnet50 --hardware i5-8400", "Core-i5-8400 in int8: latency "},
@@ -107,7 +109,8 @@ constexpr FirstQuestion kQuestions[] = {
      "A100 cannot keep up.*A100 in int8: .*With resnet50 at 4000/s: too much, 1[0-9]+ % of the time", 4},
     {"compare_models resnet50 --hardware A100@1g.10gb A100@3g.40gb", "(Fastest: A100@3g.40gb|Too close)"},
     {"compare_models yolov8n --hardware 'Raspberry Pi 4 + Coral USB' --fps 15 --battery 50Wh",
-     "Coral-Edge-TPU@fast in int8: .*One inference every 66.7 ms: average power [3-5][0-9.]* W, "},
+     "Raspberry Pi 4 . Coral USB@fast in int8: .*One inference every 66.7 ms: average power [3-5][0-9.]* "
+     "W, "},
     {"compare_models yolov8n --hardware QCS6490 TDA4VM --every 100ms --battery 5000mAh",
      "Fastest: .*One inference every 100 ms: least average power QCS6490, "},
     // What measurements refute is told where it is estimated.

@@ -132,16 +132,16 @@ std::vector<VariedPart> varied_parts() {
     return parts;
 }
 
-VariedPart varied_part(std::string_view name) {
+VariedPart varied_part(std::string_view name, std::string_view where) {
     const std::vector<VariedPart> parts = varied_parts();
     const std::string_view meant = name == "tdp" ? info_of(Lever::power_limit).name : name;
     if (const auto known = std::ranges::find(parts, meant, &VariedPart::name); known != parts.end())
         return *known;
     for (const auto& [word, part] : kOtherWords)
         if (same_ignoring_case(word, name))
-            throw UsageError(fmt::format("nothing called \"{}\" can be varied; {} is", name, part));
+            throw UsageError(fmt::format("{}nothing called \"{}\" can be varied; {} is", where, name, part));
     throw UsageError(
-        fmt::format("nothing called \"{}\" can be varied; known: {}, tdp", name,
+        fmt::format("{}nothing called \"{}\" can be varied; known: {}, tdp", where, name,
                     fmt::join(mapped(parts, [](const VariedPart& p) { return p.name(); }), ", ")));
 }
 

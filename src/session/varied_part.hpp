@@ -24,8 +24,8 @@ struct VariedPart {
 /// Every part, rates first.
 std::vector<VariedPart> varied_parts();
 /// The part of that name; "tdp" is the power limit. Throws UsageError that names the part which is meant by
-/// another word ("sram"), else all of them.
-VariedPart varied_part(std::string_view name);
+/// another word ("sram"), else all of them; `where` begins it.
+VariedPart varied_part(std::string_view name, std::string_view where = "");
 
 /// What a text asks of a part.
 struct PartAmount {

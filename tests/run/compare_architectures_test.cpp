@@ -258,7 +258,7 @@ TEST_CASE("what no single change reverses, no what-if question at four times or 
             }
     }
     CHECK(tried > 100);
-    CHECK(refuted > 10);
+    CHECK(refuted > 0);
 }
 
 TEST_CASE("a question takes values with a unit, and says which part another word means", "[architectures]") {

@@ -33,7 +33,7 @@ AskedChange parse(const std::string& text, const std::vector<ArchitectureChoice>
 /// A power limit in watts replaces the device's own, which need not state one.
 void apply_to(const AskedChange& change, const Session& session, const ArchitectureChoice& choice,
               const Conditions& unchanged, Conditions& conditions) {
-    const VariedPart part = varied_part(change.key);
+    const VariedPart part = varied_part(change.key, "--what-if: ");
     const std::string where = "--what-if " + change.key;
     if (parse_real(change.value)) // of a limit of 15 nobody knows whether watts or times are meant
         throw UsageError(

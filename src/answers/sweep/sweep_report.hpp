@@ -49,7 +49,7 @@ struct SweepCurve {
         SweepPointFacts facts;
     };
     std::string model, hardware, part;
-    std::string unused; ///< why the part can change nothing; empty: it may
+    std::string unused;        ///< why the part can change nothing; empty: it may
     std::vector<Point> points; ///< by factor; the device as it is (1x) is one of them
     /// Where the curve bends: more of the part gains less than half as much beyond it as before it, factor
     /// for factor. Absent where it does not bend.

@@ -124,7 +124,8 @@ struct Estimate {
     double power_w = 0;          ///< average; power and energy are NaN where static power is unknown
     double peak_power_w = 0;     ///< of the subgraph that draws most, at most the power limit
     double energy_per_inference_j = 0;
-    /// Share of the event prices that an estimated power budget leaves; see bounded_by_budget().
+    /// Share of the event prices that an estimated power budget leaves (bounded_by_budget()); above 1 the
+    /// factor on those of multiply-accumulates that a rating asks for (up_to_rating()).
     double energy_scale = 1;
     /// Useful operations over peak; the extremes are those of subgraphs with products, and of the whole run.
     double utilization = 0, utilization_min = 0, utilization_max = 0;

@@ -274,6 +274,8 @@ std::vector<std::string> with_every_mode(const HardwareDatabase& hardware,
     }
     std::vector<DeviceChoice> chosen; // a device that two names mean is one row
     std::erase_if(out, [&](const std::string& name) {
+        if (parse_family(name)) // its reader picks a device
+            return false;
         chosen.push_back(hardware.device(name));
         const Device& own = *chosen.back().device;
         return std::any_of(chosen.begin(), chosen.end() - 1, [&](const DeviceChoice& other) {

@@ -133,7 +133,7 @@ double StepRunner::launches_of(const NetworkWork& work) const {
         else if (products == 1)
             kernels += quantises;
     }
-    return kernels * (experts ? machine_->param(Parameter::expert_kernels, 1) : 1);
+    return kernels * (experts ? machine_->param(Parameter::expert_launches, 1) : 1);
 }
 
 double StepRunner::launch_seconds(double launches, double tokens, const Capture& capture) const {

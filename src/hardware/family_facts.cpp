@@ -186,4 +186,22 @@ double most_units(const Device& device) {
     return most;
 }
 
+bool is_whole_chip(const Engine& engine) {
+    return engine.count == 1 && engine.unit == "chip";
+}
+
+double unit_count(const Device& device) {
+    if (std::ranges::all_of(device.engines, is_whole_chip))
+        return most_units(device);
+    double units = 0;
+    for (const Engine& engine : device.engines)
+        units = std::max(units, engine.count);
+    return units;
+}
+
+double built_units(const Device& device, double factor) {
+    const double units = unit_count(device);
+    return units > 0 ? whole(units, factor) / units : factor;
+}
+
 } // namespace archsim

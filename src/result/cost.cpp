@@ -61,13 +61,7 @@ double running_cost(const Cost& cost, bool rented) {
     return rented ? *cost.cloud : *cost.electricity;
 }
 
-constexpr double kDataCentrePue = 1.58; // of the mean facility that answered; see pue_of()
-
 } // namespace
-
-double pue_of(const Device& device, double stated) {
-    return stated > 0 ? stated : device.cloud_price ? kDataCentrePue : 1;
-}
 
 std::string pue_text(double stated) {
     return stated > 0 ? fmt::format("PUE {:g}", stated)

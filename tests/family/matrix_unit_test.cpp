@@ -44,7 +44,7 @@ TEST_CASE("a machine has the engines that its stack has kernels for, and no othe
                 if (!engine.isa.empty() && uses(*machine.runtime, engine))
                     reached.insert(engine.isa);
         }
-    CHECK(reached == std::set<std::string>{"amx", "apple-amx", "sme"});
+    CHECK(reached == std::set<std::string>{"amx", "apple-amx", "sme", "xmx-simd8"});
 }
 
 TEST_CASE("a stack with kernels for the unit beside the cores multiplies faster than one without", "[cpu]") {

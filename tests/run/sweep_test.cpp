@@ -2,7 +2,7 @@
 #include "answers/sweep/sweep_report.hpp"
 
 #include "answers/sweep/ordered_work.hpp"
-#include "archsim/hardware/device_changes.hpp"
+#include "hardware/family_facts.hpp"
 #include "map/counts_of_structure.hpp"
 #include "session/graph_run.hpp"
 #include "support/shipped_session.hpp"

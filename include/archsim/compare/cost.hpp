@@ -81,9 +81,13 @@ struct Cost {
 /// u = 0.6: 400 / (4 x 8766 x 3600 x 60) = 0.053 USD per million.
 ARCHSIM_API Cost cost_of(const Result& result, const CostOptions& options);
 
-/// Facility over IT power: `stated`, else 1.58 (Uptime Institute Global Data Center Survey 2023) of what is
-/// rented by the hour or sold for servers, and 1 of everything else, since nothing cools a desk.
-ARCHSIM_API double pue_of(const Device& device, double stated);
+/// Facility over IT power of the mean data centre; Uptime Institute Global Data Center Survey 2023.
+inline constexpr double kDataCentrePue = 1.58;
+/// Facility over IT power: `stated`, else that of a data centre for what is rented by the hour or sold for
+/// servers, and 1 for everything else, since nothing cools a desk.
+inline double pue_of(const Device& device, double stated) {
+    return stated > 0 ? stated : device.cloud_price ? kDataCentrePue : 1;
+}
 
 /// What the tokens of a language model cost, those read and those written apart.
 struct TokenCosts {

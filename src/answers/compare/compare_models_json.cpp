@@ -85,7 +85,12 @@ Members<ModelComparison> comparison_request_members() {
                                 {"items", {{"type", "number"}}}};
                 }}},
                {"runtime", described("runtime"),
-                [=](const C& c) { return c.request.stacks.size() > 1 ? Json(nullptr) : asked(c, "runtime"); },
+                [=](const C& c) {
+                    const auto& stacks = c.request.stacks;
+                    return stacks.size() == 1 ? Json(stacks.front())
+                           : stacks.empty()   ? asked(c, "runtime")
+                                              : Json(nullptr);
+                },
                 Shaped{[] { return field_schema(FieldKind::text, {}); }}},
                {"precision", described("precision"),
                 [=](const C& c) {

@@ -2,11 +2,11 @@
 
 #include "answers/sweep/ordered_work.hpp"
 #include "answers/sweep/sweep_worker.hpp"
-#include "archsim/hardware/device_changes.hpp"
 #include "core/lists.hpp"
 #include "core/parse_number.hpp"
 #include "core/text.hpp"
 #include "fields/question.hpp"
+#include "hardware/family_facts.hpp"
 #include "report/blocks/number_format.hpp"
 #include "result/cost_terms.hpp"
 #include "result/format_parts.hpp"

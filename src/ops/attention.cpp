@@ -1,7 +1,5 @@
 // Attention and rotary positions of ai.onnx, and the counting that all attention operators share.
 
-#include "ops/common.hpp"
-
 #include "ops/families.hpp"
 
 #include <algorithm>

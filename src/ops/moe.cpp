@@ -1,6 +1,5 @@
 // Mixture-of-experts layers of com.microsoft: every token goes through its k best experts.
 
-#include "ops/common.hpp"
 #include "ops/families.hpp"
 
 #include <algorithm>

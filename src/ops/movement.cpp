@@ -1,7 +1,6 @@
 // Operators that move or copy elements without computing: transpose, concat, slice, pad, tile...
 
 #include "ops/families.hpp"
-#include "ops/folding.hpp"
 
 #include <algorithm>
 #include <numeric>

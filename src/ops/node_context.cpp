@@ -1,6 +1,6 @@
 #include "archsim/extend/operator.hpp"
 
-#include "ops/bind_state.hpp"
+#include "ops/engine.hpp"
 
 namespace archsim {
 

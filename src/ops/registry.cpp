@@ -88,12 +88,10 @@ const OperatorRegistry& OperatorRegistry::standard() {
         const auto append = [&](auto... families) {
             (rows.insert(rows.end(), families.begin(), families.end()), ...);
         };
-        append(unary_rows, binary_rows, generator_rows, convolution_rows, pooling_rows, matmul_rows,
-               einsum_rows, normalization_rows, reduction_rows, shape_rows, movement_rows, indexing_rows,
-               control_flow_rows, quantization_rows, attention_rows, contrib_attention_rows,
-               contrib_norm_rows, moe_rows, vision_rows, sequence_rows, recurrent_rows, signal_rows,
-               text_rows, ml_rows, training_rows, contrib_misc_rows, tflite_rows, latent_attention_rows,
-               linear_attention_rows, tensorrt_plugin_rows);
+        append(other_domain_rows, elementwise_rows, convolution_rows, matmul_rows, normalization_rows,
+               reduction_rows, shape_rows, movement_rows, indexing_rows, control_flow_rows, quantization_rows,
+               attention_rows, contrib_attention_rows, moe_rows, vision_rows, sequence_rows, recurrent_rows,
+               ml_rows, tflite_rows, latent_attention_rows);
         for (OperatorRow& row : rows) {
             const Arity needs = arity_of(row.domain, row.name);
             row.inputs = needs.inputs;

@@ -1,6 +1,5 @@
 // Operators of TensorFlow Lite that ONNX has no counterpart of, under the names of its schema.
 
-#include "ops/common.hpp"
 #include "ops/families.hpp"
 
 #include <algorithm>

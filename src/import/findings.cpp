@@ -1,7 +1,7 @@
 #include "import/findings.hpp"
 
-#include "import/arena.hpp"
 #include "import/field_reader.hpp"
+#include "import/messages.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

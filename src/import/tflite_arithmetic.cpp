@@ -1,6 +1,6 @@
 // Element by element, reductions, and products of matrices.
 
-#include "import/tflite_operator.hpp"
+#include "import/tflite.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // Shapes, slices, gathers: what moves elements and computes nothing.
 
-#include "import/tflite_operator.hpp"
+#include "import/tflite.hpp"
 
 #include <algorithm>
 #include <limits>

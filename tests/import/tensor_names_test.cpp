@@ -1,7 +1,6 @@
 // Names of tensors and nodes are made unique, and found again however many there are.
 
 #include "import/model_maker.hpp"
-#include "import/name_index.hpp"
 #include "import/scope.hpp"
 
 #include <catch2/catch.hpp>

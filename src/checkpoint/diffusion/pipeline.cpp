@@ -1,7 +1,7 @@
 #include "checkpoint/diffusion.hpp"
 
 #include "checkpoint/config_parts.hpp"
-#include "checkpoint/diffusion/parts.hpp"
+#include "checkpoint/diffusion/net.hpp"
 #include "checkpoint/stored_files.hpp"
 #include "core/parse_number.hpp"
 #include "core/text_file.hpp"

@@ -180,8 +180,7 @@ TensorId add_latent_attention(GraphMaker& g, const std::string& path, std::size_
                  m.heads * head, false);
     TensorId kv = g.linear(path + "/kv_a_proj_with_mqa", x, d, m.kv_rank + m.rotary_size, m.bias);
     const auto parts =
-        g.nodes("Split", path + "/kv_a_proj_with_mqa", {kv, g.ints({m.kv_rank, m.rotary_size})},
-                {"/" + path + "/latent", "/" + path + "/rotary"}, {{"axis", std::int64_t{-1}}});
+        g.parts(path, kv, {m.kv_rank, m.rotary_size}, {"latent", "rotary"}, "/kv_a_proj_with_mqa");
     const TensorId latent = g.rms_norm(path + "/kv_a_layernorm", parts[0], m.kv_rank);
     const TensorId rotary = g.node("RotaryEmbedding", path + "/k_rot", {parts[1]}, {}, kMicrosoft);
     if (m.expanded)

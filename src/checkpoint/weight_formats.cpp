@@ -72,16 +72,6 @@ const std::vector<Spelling>& spellings_known() {
 
 constexpr std::string_view kExperts = "experts", kAny = "*";
 
-std::vector<std::string> split(std::string_view name) {
-    std::vector<std::string> parts;
-    for (std::size_t at = 0; at <= name.size();) {
-        const std::size_t dot = std::min(name.find('.', at), name.size());
-        parts.emplace_back(name.substr(at, dot - at));
-        at = dot + 1;
-    }
-    return parts;
-}
-
 /// What a component of a pattern may be called in our graph; stars around a name stay there.
 std::vector<std::string> own_names(const std::string& component) {
     std::vector<std::string> names{component};
@@ -169,7 +159,7 @@ bool stays_small(std::string_view expression) {
 
 } // namespace
 
-ModuleName::ModuleName(std::string_view name) : text_(name), components_(split(name)) {}
+ModuleName::ModuleName(std::string_view name) : text_(name), components_(split(name, '.')) {}
 
 const std::vector<std::string>& ModuleName::spellings() const {
     if (!spellings_.empty())
@@ -232,7 +222,7 @@ ModulePattern::ModulePattern(const std::string& pattern) {
             name.remove_prefix(wrapper.size());
             break;
         }
-    std::vector<std::string> parts = split(name);
+    std::vector<std::string> parts = split(name, '.');
     if (parts.size() > 1 && parts.back().empty()) // "*.mlp.gate."
         parts.pop_back();
     for (std::size_t i = 0; i < parts.size(); ++i) {

@@ -166,10 +166,6 @@ void work_per_input(NodeContext& c) {
 
 void work_movement(NodeContext&) {}
 
-void work_free(NodeContext& c) {
-    make_free(c);
-}
-
 void add_product(NodeContext& c, const Contraction& product) {
     c.work().contractions.push_back(product);
     c.work().macs += product.macs();
@@ -237,7 +233,7 @@ Shape reduced_shape(const Shape& in, const std::vector<bool>& reduced, bool keep
     return out;
 }
 
-void make_free(NodeContext& c) {
+void work_free(NodeContext& c) {
     c.work().kind = OpKind::free;
     c.work().fusion = FusionClass::transparent;
 }

@@ -92,9 +92,6 @@ Shape gathered_shape(const Shape& data, const Shape& indices, std::size_t axis);
 /// Without the axes that are reduced, or with size 1 there.
 Shape reduced_shape(const Shape& in, const std::vector<bool>& reduced, bool keep);
 
-/// Makes a movement free when input 0 and output 0 lie the same way in memory.
-void make_free(NodeContext& c);
-
 /// Value of output 0 is that of input 0 in the output's shape.
 void fold_reshaped(NodeContext& c);
 

@@ -35,13 +35,9 @@ Branch run_branch(BindEngine& engine, const BindScope& scope, const Node& node, 
     return branch;
 }
 
-TensorId condition_tensor(const BindScope& scope, const Node& node) {
-    return node.inputs.empty() ? kNoTensor : scope.bound(node.inputs[0]);
-}
-
 /// The known condition: its value, or the user's choice for the node's name.
 std::optional<bool> condition_of(BindEngine& engine, const BindScope& scope, const Node& node) {
-    const TensorId id = condition_tensor(scope, node);
+    const TensorId id = scope.bound(node.inputs, 0);
     if (id == kNoTensor)
         throw NodeProblem{FindingKind::malformed_node, "the condition is missing", "export the model again"};
     if (const Constant* value = engine.state().values[id]; value && !value->ints.empty())
@@ -80,7 +76,7 @@ TensorId deciding_input(const ShapedGraph& graph, TensorId condition) {
 /// "choose with --dim NAME=1 (then) or =0 (else)", or by the input that decides.
 std::string choice_hint(const BindEngine& engine, const BindScope& scope, const Node& node) {
     const ShapedGraph& graph = engine.graph();
-    const TensorId condition = condition_tensor(scope, node), input = deciding_input(graph, condition);
+    const TensorId condition = scope.bound(node.inputs, 0), input = deciding_input(graph, condition);
     const std::string by_name = "--dim " + scope.prefix + node.name + "=1 (then) or =0 (else)";
     if (input == kNoTensor)
         return "choose with " + by_name;
@@ -118,7 +114,7 @@ void run_if(BindEngine& engine, const BindScope& scope, const Node& node) {
     if (condition) {
         const Branch taken = run_branch(engine, scope, node, *condition ? "then_branch" : "else_branch");
         // A choice of the user's says which branch runs, not that nothing has to be computed.
-        const TensorId decides = condition_tensor(scope, node);
+        const TensorId decides = scope.bound(node.inputs, 0);
         const bool at_run_time = !engine.graph().tensors[decides].constant;
         for (std::size_t i = 0; i < std::min(outputs.size(), taken.outputs.size()); ++i) {
             engine.copy(taken.outputs[i], outputs[i], true);
@@ -160,7 +156,7 @@ void run_if(BindEngine& engine, const BindScope& scope, const Node& node) {
                           choice_hint(engine, scope, node));
     engine.drop_operators(other.first, other.last);
     std::vector<TensorId> sources = kept.outputs;
-    sources.push_back(condition_tensor(scope, node));
+    sources.push_back(scope.bound(node.inputs, 0));
     engine.link(scope, node, std::move(sources), outputs);
 }
 
@@ -274,8 +270,7 @@ BindScope BindEngine::open(const BindScope& outer, const Graph& body, std::strin
         }
         const bool has_value = made.constant && made.known && tensor.value &&
                                tensor.value->shape == made.shape &&
-                               static_cast<double>(tensor.value->ints.size() + tensor.value->reals.size() +
-                                                   tensor.value->strings.size()) == made.elements();
+                               static_cast<double>(value_count(*tensor.value)) == made.elements();
         scope.ids[i] = state_.add_tensor(std::move(made));
         if (has_value)
             state_.values[scope.ids[i]] = tensor.value.get();

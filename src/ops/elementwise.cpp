@@ -84,7 +84,7 @@ void fold_cast(NodeContext& c) {
 
 void work_cast(NodeContext& c) {
     if (c.type(0) == c.output(0).type)
-        make_free(c);
+        work_free(c);
     else
         work_per_output(c);
 }
@@ -108,7 +108,7 @@ void work_dropout(NodeContext& c) {
     const Constant* training = c.value(2);
     const bool trains = c.opset() >= 12 && c.has_input(2) && (!training || number_at(*training, 0) != 0.0);
     if (!trains)
-        make_free(c);
+        work_free(c);
     else
         work_per_output(c);
 }

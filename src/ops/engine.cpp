@@ -48,15 +48,8 @@ Operator& BindEngine::add_operator(const BindScope& scope, const Node& node, con
     op.type += node.op_type;
     op.repeat = scope.repeat;
     state_.spending.keep(static_cast<double>(sizeof(Operator) + op.name.size()));
-    if (scope.ids.empty()) {
-        op.inputs = node.inputs;
-        op.outputs = node.outputs;
-    } else {
-        for (const TensorId id : node.inputs)
-            op.inputs.push_back(scope.bound(id));
-        for (const TensorId id : node.outputs)
-            op.outputs.push_back(scope.bound(id));
-    }
+    op.inputs = scope.bound(node.inputs);
+    op.outputs = scope.bound(node.outputs);
     if (row) {
         op.work.kind = row->kind;
         op.work.fusion = row->fusion;

@@ -2,6 +2,7 @@
 // What binding keeps while it walks the graph; the public NodeContext is a view of it.
 
 #include "archsim/extend/operator.hpp"
+#include "core/lists.hpp"
 #include "core/spending.hpp"
 
 #include <deque>
@@ -31,10 +32,11 @@ struct BindScope {
         return local < ids.size() ? ids[local] : kNoTensor;
     }
     std::vector<TensorId> bound(const TensorList& locals) const {
-        std::vector<TensorId> all;
-        for (const TensorId local : locals)
-            all.push_back(bound(local));
-        return all;
+        return mapped(locals, [this](TensorId local) { return bound(local); });
+    }
+    /// The i-th of a node's inputs or outputs; kNoTensor where it names fewer.
+    TensorId bound(const TensorList& locals, std::size_t i) const {
+        return i < locals.size() ? bound(locals[i]) : kNoTensor;
     }
 };
 

@@ -339,8 +339,7 @@ void work_einsum(NodeContext& c) {
         c.work().kind = OpKind::elementwise;
         c.work().fusion = FusionClass::elementwise;
     }
-    for (std::size_t i = 0; i < c.input_count(); ++i)
-        c.mark_learned(i);
+    mark_learned_from(c, 0, true);
 }
 
 constexpr OperatorRow kMatmulRows[] = {

@@ -1,5 +1,6 @@
 #include "archsim/extend/operator.hpp"
 
+#include "ops/common.hpp"
 #include "ops/engine.hpp"
 
 namespace archsim {
@@ -95,8 +96,7 @@ ShapedTensor& NodeContext::output(std::size_t i) {
 }
 
 void NodeContext::set_output(std::size_t i, DataType type, Shape shape) {
-    if (auto problem = shape_problem(shape))
-        throw NodeProblem(std::move(*problem));
+    require_shape(shape);
     ShapedTensor& out = output(i);
     out.type = type;
     out.shape = std::move(shape);
@@ -104,12 +104,8 @@ void NodeContext::set_output(std::size_t i, DataType type, Shape shape) {
 }
 
 void NodeContext::set_value(std::size_t i, Constant value) {
-    double elements = 1;
-    for (const std::int64_t d : value.shape)
-        elements *= static_cast<double>(d);
     // A value that does not fill its shape (a malformed constant behind it) is as good as unknown.
-    const std::size_t count = value.ints.size() + value.reals.size() + value.strings.size();
-    if (has_output(i) && static_cast<double>(count) == elements)
+    if (has_output(i) && static_cast<double>(value_count(value)) == product(value.shape))
         state_.values[op_.outputs[i]] = &state_.arena.emplace_back(std::move(value));
 }
 

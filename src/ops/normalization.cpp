@@ -187,10 +187,8 @@ void infer_quantized_embed_norm(NodeContext& c) {
 void work_quantized_embed_norm(NodeContext& c) {
     work_embed_norm(c);
     c.work().vector_ops += 2 * 3 * c.output(0).elements();
-    for (std::size_t i = 2; i < 7; ++i)
-        c.mark_learned(i);
-    for (std::size_t i = 8; i < c.input_count(); ++i)
-        c.mark_learned(i, false);
+    mark_learned(c, {2, 3, 4, 5, 6});
+    mark_learned_from(c, 8, false);
 }
 
 // --- GroupNorm (channels last by default), SkipGroupNorm

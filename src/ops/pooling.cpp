@@ -188,7 +188,7 @@ void work_reduce(NodeContext& c) {
     if (c.output(0).elements() == c.elements(0) && c.integer("noop_with_empty_axes", 0) != 0 &&
         c.output(0).shape == c.shape(0) && type != "ReduceSumSquare" && type != "ReduceL2" &&
         type != "ReduceLogSum")
-        make_free(c);
+        work_free(c);
 }
 
 double largest_of(double a, double b) {

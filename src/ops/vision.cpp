@@ -104,7 +104,7 @@ void work_resize(NodeContext& c) {
     const std::string_view mode = c.text("mode", "nearest");
     const Shape &in = c.shape(0), &out = c.output(0).shape;
     if (in == out) {
-        make_free(c);
+        work_free(c);
         return;
     }
     if (in.size() != out.size())

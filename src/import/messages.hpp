@@ -2,12 +2,16 @@
 // The messages of an ONNX model as far as estimating needs them, without the payload of large tensors. Names
 // follow onnx.proto. Texts and lists lie in the arena, or in the bytes of a model that is in memory.
 
+#include "archsim/core/finding.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace archsim::import {
@@ -187,6 +191,28 @@ struct ModelMessage {
     ArenaList<Opset> opset_import;
     ArenaList<FunctionMessage> functions;
     std::optional<GraphMessage> graph;
+};
+
+/// Collects what is found while importing one file, within bounds: a damaged file can be wrong in a million
+/// places.
+class Findings {
+  public:
+    explicit Findings(std::string file) : file_(std::move(file)) {}
+
+    void add(Finding finding);
+    void add(FindingKind kind, Severity severity, std::string where, std::string message,
+             std::string hint = "export the model again");
+
+    /// What was found; the last entry says how many more there were.
+    std::vector<Finding> take();
+
+  private:
+    static constexpr std::size_t kMaxListed = 200;
+
+    std::string file_;
+    std::vector<Finding> listed_;
+    std::size_t unlisted_ = 0;
+    Severity worst_unlisted_ = Severity::note;
 };
 
 } // namespace archsim::import

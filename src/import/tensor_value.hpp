@@ -3,7 +3,6 @@
 // files; TypeProto messages.
 
 #include "archsim/graph/graph.hpp"
-#include "import/findings.hpp"
 #include "import/messages.hpp"
 
 #include <cstdint>

@@ -330,6 +330,23 @@ class TfliteCall {
             throw FlatError("an operator takes sizes or axes that only a run knows");
         return *values;
     }
+    /// The integers of an operand where the file has them, else the operand.
+    TensorId sizes(std::size_t i) const {
+        const auto stated = graph_.integers(in(i));
+        return stated ? graph_.ints(*stated) : get(i);
+    }
+    /// All operands in one order.
+    std::vector<TensorId> operands(AxisOrder order) const {
+        std::vector<TensorId> all;
+        for (std::size_t i = 0; i < input_count(); ++i)
+            all.push_back(get(i, order));
+        return all;
+    }
+    /// Says that these are the results, as moved elements.
+    void set_moved(const std::vector<TensorId>& results, AxisOrder order = AxisOrder::file) const {
+        for (std::size_t i = 0; i < results.size(); ++i)
+            graph_.set(out(i), results[i], order, false);
+    }
     template <class T>
     T option(unsigned field, T otherwise) const {
         return op_.options ? op_.options->number<T>(field, otherwise) : otherwise;

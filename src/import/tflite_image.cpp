@@ -112,8 +112,7 @@ void add_resize(const TfliteCall& c, const char* mode) {
     need_image(c, 0);
     TfliteGraph& g = c.graph();
     const TensorId x = c.get(0, kImage);
-    const auto size = g.integers(c.in(1));
-    const TensorId sizes = size ? g.ints(*size) : c.get(1);
+    const TensorId sizes = c.sizes(1);
     g.set(c.out(),
           g.emit("Resize", {x, kNoTensor, kNoTensor, sizes},
                  {{"mode", std::string(mode)}, {"axes", Ints{2, 3}}}),
@@ -283,18 +282,16 @@ bool add_detections(const TfliteCall& c) {
                    {{"detections", kept},
                     {"regular", std::int64_t{regular}},
                     {"per_class", options.integer("detections_per_class", kDefaultPerClass)}});
-    for (std::size_t i = 0; i < results.size(); ++i)
-        g.set(c.out(i), results[i], AxisOrder::file, false);
+    c.set_moved(results);
     return true;
 }
 
 /// Boxes, scores, how many are kept: one class of one image. Their indices, scores where asked for, number.
 void add_suppression(const TfliteCall& c) {
     TfliteGraph& g = c.graph();
-    const auto most = g.integers(c.in(2));
     const TensorId boxes = g.emit("Unsqueeze", {c.get(0), g.ints({0})}),
                    scores = g.emit("Unsqueeze", {c.get(1), g.ints({0, 1})}),
-                   found = g.emit("NonMaxSuppression", {boxes, scores, most ? g.ints(*most) : c.get(2)}),
+                   found = g.emit("NonMaxSuppression", {boxes, scores, c.sizes(2)}),
                    column = g.emit("Slice", {found, g.ints({2}), g.ints({3}), g.ints({1})}),
                    kept = g.emit("Squeeze", {column, g.ints({1})});
     const bool with_scores = c.code() == builtin("NON_MAX_SUPPRESSION_V5");

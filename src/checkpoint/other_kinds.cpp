@@ -40,11 +40,6 @@ void refuse_by_type(const std::string& stated, const std::string& file) {
             refuse_kind(kind, stated, file);
 }
 
-std::string text_at(const json& object, const char* key) {
-    const auto it = object.find(key);
-    return it != object.end() && it->is_string() ? it->get<std::string>() : "";
-}
-
 bool is_at(const json& object, const char* key, bool value) {
     const auto it = object.find(key);
     return it != object.end() && *it == json(value);

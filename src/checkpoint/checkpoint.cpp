@@ -3,7 +3,6 @@
 #include "checkpoint/config_parts.hpp"
 #include "checkpoint/gguf_file.hpp"
 #include "checkpoint/stored_files.hpp"
-#include "core/text_file.hpp"
 
 #include <fmt/format.h>
 
@@ -24,11 +23,7 @@ constexpr std::int64_t kDefaultSequence = 512;
 constexpr const char* kPast = "past_sequence";
 
 std::string read_file(const std::filesystem::path& file) {
-    std::error_code problem;
-    const auto size = std::filesystem::file_size(file, problem);
-    if (!problem && size > kLargestConfig)
-        throw InputError(fmt::format("{}: {} bytes are no configuration of a model", file.string(), size));
-    return read_text_file(file);
+    return checkpoint::read_config_text(file, kLargestConfig);
 }
 
 Checkpoint finish(Decoder decoder, const std::filesystem::path& file = {}) {

@@ -2,6 +2,7 @@
 
 #include "checkpoint/model_types.hpp"
 #include "core/json_document.hpp"
+#include "core/text_file.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -100,6 +101,19 @@ json parse_python_json(std::string_view text, const std::string& file) {
         throw InputError(fmt::format("{}: {}; {}", file, fault.what(), fault.hint));
     }
     throw InputError(fmt::format("{}: not the configuration of a model: no JSON object", file));
+}
+
+std::string read_config_text(const std::filesystem::path& file, std::uintmax_t largest) {
+    std::error_code problem;
+    const auto size = std::filesystem::file_size(file, problem);
+    if (!problem && size > largest)
+        throw InputError(fmt::format("{}: {} bytes are no configuration of a model", file.string(), size));
+    return read_text_file(file);
+}
+
+std::string text_at(const json& object, const char* key) {
+    const auto it = object.find(key);
+    return it != object.end() && it->is_string() ? it->get<std::string>() : "";
 }
 
 Fields::Fields(const json& object, std::string file, std::string prefix)

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
+#include <filesystem>
 #include <initializer_list>
 #include <set>
 #include <string>
@@ -29,6 +30,12 @@ inline constexpr std::int64_t kMostLayers = 2000;
 /// Parses a configuration as Python writes it: Infinity and NaN stand for null. Throws InputError naming
 /// `file`.
 nlohmann::json parse_python_json(std::string_view text, const std::string& file);
+
+/// The text of a configuration; what is larger than any is another file. Throws InputError.
+std::string read_config_text(const std::filesystem::path& file, std::uintmax_t largest);
+
+/// The text under a key; empty: there is none.
+std::string text_at(const nlohmann::json& object, const char* key);
 
 /// Names under which authors state the same thing, most common first.
 using Names = std::initializer_list<const char*>;

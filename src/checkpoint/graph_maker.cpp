@@ -1,5 +1,7 @@
 #include "checkpoint/graph_maker.hpp"
 
+#include "core/lists.hpp"
+
 #include <algorithm>
 
 namespace archsim::checkpoint {
@@ -61,6 +63,12 @@ TensorId GraphMaker::node(std::string_view op, const std::string& path, std::vec
                  {name + (count > 0 ? "_" + std::to_string(count) : "") + "_output_0"}, std::move(attributes),
                  domain)
         .front();
+}
+
+std::vector<TensorId> GraphMaker::parts(const std::string& path, TensorId x, std::vector<std::int64_t> sizes,
+                                        std::initializer_list<const char*> names, const std::string& own) {
+    const auto full = mapped(names, [&](const char* name) { return "/" + path + "/" + name; });
+    return nodes("Split", path + own, {x, ints(std::move(sizes))}, full, {{"axis", std::int64_t{-1}}});
 }
 
 TensorId GraphMaker::weight(const std::string& path, std::string_view leaf, Shape shape, bool matrix) {

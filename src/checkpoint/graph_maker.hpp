@@ -34,6 +34,9 @@ class GraphMaker {
     std::vector<TensorId> nodes(std::string_view op, const std::string& path, std::vector<TensorId> inputs,
                                 const std::vector<std::string>& outputs, Attributes attributes = {},
                                 std::string_view domain = "");
+    /// Parts of the last axis, each under its name; `own`: what the node has behind the path.
+    std::vector<TensorId> parts(const std::string& path, TensorId x, std::vector<std::int64_t> sizes,
+                                std::initializer_list<const char*> names, const std::string& own = "");
     /// The learned tensor "path.leaf"; a matrix takes the bits that its module has in the checkpoint.
     TensorId weight(const std::string& path, std::string_view leaf, Shape shape, bool matrix = false);
     /// A tensor of the file that training does not learn.

@@ -51,13 +51,17 @@ Scheme alone(Scheme scheme) {
     return scheme;
 }
 
+/// A float for each block of rows and columns that `key` states.
+double block_scales(Fields& f, const char* key) {
+    const auto block = f.counts({key});
+    return block.size() == 2 && block[0] > 0 && block[1] > 0
+               ? kFloatBits / (static_cast<double>(block[0]) * static_cast<double>(block[1]))
+               : 0;
+}
+
+/// Activations are quantised as they come, or with scales that the checkpoint holds ("dynamic", "static").
 Scheme fp8_blocks(Fields& q) {
-    const auto block = q.counts({"weight_block_size"});
-    double scales = 0;
-    if (block.size() == 2 && block[0] > 0 && block[1] > 0)
-        scales = kFloatBits / (static_cast<double>(block[0]) * static_cast<double>(block[1]));
-    // Activations are quantised as they come, or with scales that the checkpoint holds ("dynamic", "static").
-    return {kEight + scales, "fp8", Precision::fp8};
+    return {kEight + block_scales(q, "weight_block_size"), "fp8", Precision::fp8};
 }
 
 /// The format that `type` and `num_bits` state, of activations or of a cache.
@@ -159,13 +163,8 @@ Scheme compressed_weights(Fields& w, bool pruned) {
         return scheme;
     }
     if (own_bits == kEight) {
-        const auto block = w.counts({"block_structure"});
-        if (group == kMxBlock)
-            return mxfp8();
-        const bool blocks = block.size() == 2 && block[0] > 0 && block[1] > 0;
-        return {bits + (blocks ? kFloatBits / (static_cast<double>(block[0]) * static_cast<double>(block[1]))
-                               : 0),
-                "fp8", Precision::fp8};
+        const double scales = block_scales(w, "block_structure");
+        return group == kMxBlock ? mxfp8() : Scheme{bits + scales, "fp8", Precision::fp8};
     }
     return group == kMxBlock ? mxfp4() : nvfp4();
 }

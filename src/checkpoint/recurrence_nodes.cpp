@@ -61,9 +61,7 @@ TensorId add_gated_delta(GraphMaker& g, const std::string& path, std::size_t lay
     const TensorId b = g.linear(path + "/in_proj_b", x, d, m.heads, false);
     const TensorId a = through("/in_proj_a", decays);
     qkv = add_convolution(g, path, layer, m, qkv, 2 * keys + values);
-    const auto parts = g.nodes("Split", path, {qkv, g.ints({keys, keys, values})},
-                               {"/" + path + "/query", "/" + path + "/key", "/" + path + "/value"},
-                               {{"axis", std::int64_t{-1}}});
+    const auto parts = g.parts(path, qkv, {keys, keys, values}, {"query", "key", "value"});
     const TensorId decay =
         g.node("Mul", path + "/decay",
                {g.node("Exp", path + "/decay", {g.weight(path, "A_log", {decays})}),
@@ -84,13 +82,9 @@ TensorId add_mamba(GraphMaker& g, const std::string& path, std::size_t layer, co
     const std::int64_t d = g.hidden(), inner = m.heads * m.head_size, shared = m.kv_heads * m.state_size;
     const std::int64_t channels = inner + 2 * shared;
     const TensorId all = g.linear(path + "/in_proj", x, d, inner + channels + m.heads, m.bias);
-    const auto parts = g.nodes("Split", path, {all, g.ints({inner, channels, m.heads})},
-                               {"/" + path + "/gate", "/" + path + "/xBC", "/" + path + "/dt"},
-                               {{"axis", std::int64_t{-1}}});
+    const auto parts = g.parts(path, all, {inner, channels, m.heads}, {"gate", "xBC", "dt"});
     const TensorId xbc = add_convolution(g, path, layer, m, parts[1], channels);
-    const auto xs =
-        g.nodes("Split", path, {xbc, g.ints({inner, shared, shared})},
-                {"/" + path + "/x", "/" + path + "/B", "/" + path + "/C"}, {{"axis", std::int64_t{-1}}});
+    const auto xs = g.parts(path, xbc, {inner, shared, shared}, {"x", "B", "C"});
     const TensorId dt =
         g.node("Softplus", path + "/dt",
                {g.node("Add", path + "/dt", {parts[2], g.weight(path, "dt_bias", {m.heads})})});
@@ -114,14 +108,11 @@ TensorId add_selective(GraphMaker& g, const std::string& path, std::size_t layer
                        TensorId x) {
     const std::int64_t d = g.hidden(), inner = m.heads;
     const auto halves =
-        g.nodes("Split", path, {g.linear(path + "/in_proj", x, d, 2 * inner, m.bias), g.ints({inner, inner})},
-                {"/" + path + "/x", "/" + path + "/gate"}, {{"axis", std::int64_t{-1}}});
+        g.parts(path, g.linear(path + "/in_proj", x, d, 2 * inner, m.bias), {inner, inner}, {"x", "gate"});
     const TensorId xs = add_convolution(g, path, layer, m, halves[0], inner);
     const auto parts =
-        g.nodes("Split", path + "/x_proj",
-                {g.linear(path + "/x_proj", xs, inner, m.time_rank + 2 * m.state_size, false),
-                 g.ints({m.time_rank, m.state_size, m.state_size})},
-                {"/" + path + "/dt", "/" + path + "/B", "/" + path + "/C"}, {{"axis", std::int64_t{-1}}});
+        g.parts(path, g.linear(path + "/x_proj", xs, inner, m.time_rank + 2 * m.state_size, false),
+                {m.time_rank, m.state_size, m.state_size}, {"dt", "B", "C"}, "/x_proj");
     const TensorId dt =
         g.node("Softplus", path + "/dt", {g.linear(path + "/dt_proj", parts[0], m.time_rank, inner, true)});
     TensorId y = add_linear_attention(
@@ -139,9 +130,7 @@ TensorId add_lightning(GraphMaker& g, const std::string& path, std::size_t layer
     const std::int64_t d = g.hidden(), width = m.heads * m.head_size;
     const TensorId qkv =
         g.activate(path + "/qkv_proj", "silu", g.linear(path + "/qkv_proj", x, d, 3 * width, false));
-    const auto parts = g.nodes("Split", path, {qkv, g.ints({width, width, width})},
-                               {"/" + path + "/query", "/" + path + "/key", "/" + path + "/value"},
-                               {{"axis", std::int64_t{-1}}});
+    const auto parts = g.parts(path, qkv, {width, width, width}, {"query", "key", "value"});
     TensorId y = add_linear_attention(g, path, layer, m, {m.heads, m.heads, m.head_size, m.head_size},
                                       {parts[0], parts[1], parts[2]}, "linear");
     y = g.rms_norm(path + "/norm", y, width);
@@ -153,9 +142,8 @@ TensorId add_lightning(GraphMaker& g, const std::string& path, std::size_t layer
 TensorId add_gated_convolution(GraphMaker& g, const std::string& path, std::size_t layer, const TokenMixer& m,
                                TensorId x) {
     const std::int64_t d = g.hidden(), width = m.heads;
-    const auto parts = g.nodes(
-        "Split", path, {g.linear(path + "/in_proj", x, d, 3 * width, m.bias), g.ints({width, width, width})},
-        {"/" + path + "/B", "/" + path + "/C", "/" + path + "/x"}, {{"axis", std::int64_t{-1}}});
+    const auto parts = g.parts(path, g.linear(path + "/in_proj", x, d, 3 * width, m.bias),
+                               {width, width, width}, {"B", "C", "x"});
     const TensorId gated = g.node("Mul", path + "/gate", {parts[0], parts[2]});
     const TensorId y = add_convolution(g, path, layer, m, gated, width, "none");
     return g.linear(path + "/out_proj", g.node("Mul", path + "/gate", {parts[1], y}), width, d, m.bias);

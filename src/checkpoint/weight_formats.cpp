@@ -1,8 +1,15 @@
 #include "checkpoint/weight_formats.hpp"
 
+#include "archsim/core/finding.hpp"
+#include "checkpoint/model_types.hpp"
 #include "core/product_format.hpp"
+#include "core/text.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <fmt/format.h>
+#include <regex.h>
+#include <utility>
 
 namespace archsim::checkpoint {
 
@@ -50,6 +57,191 @@ WeightScheme WeightFormats::of(std::string_view module) const {
             scheme.bits = bits;
         }
     return scheme.bits > 0 ? scheme : WeightScheme{};
+}
+
+// Names of modules as configurations write them, held against those of our graphs.
+
+namespace {
+
+/// A component of our names, and what authors call it (module_spellings of hardware_db/model_types.json).
+using Spelling = std::pair<std::string, std::string>;
+const std::vector<Spelling>& spellings_known() {
+    static const auto all = model_types().at("module_spellings").get<std::vector<Spelling>>();
+    return all;
+}
+
+constexpr std::string_view kExperts = "experts", kAny = "*";
+
+/// What a component of a pattern may be called in our graph; stars around a name stay there.
+std::vector<std::string> own_names(const std::string& component) {
+    std::vector<std::string> names{component};
+    const std::size_t from = component.find_first_not_of('*');
+    if (from == std::string::npos)
+        return names;
+    const std::size_t to = component.find_last_not_of('*') + 1;
+    const std::string_view name = std::string_view(component).substr(from, to - from);
+    for (const auto& [ours, theirs] : spellings_known())
+        if (theirs == name)
+            names.push_back(component.substr(0, from) + ours + component.substr(to));
+    return names;
+}
+
+/// The one of many experts that a component stands for.
+bool numbers_expert(std::string_view component) {
+    return component == kAny ||
+           (!component.empty() && component.find_first_not_of("0123456789") == std::string_view::npos);
+}
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+    for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+        text.replace(at, from.size(), to);
+}
+
+/// Python's expressions as POSIX ones, which are compiled quickly and match without backtracking; without the
+/// names that multimodal models put around their decoder.
+std::string as_posix(std::string_view expression) {
+    std::string posix(expression);
+    replace_all(posix, "(?:", "(");
+    replace_all(posix, "\\d", "[0-9]");
+    for (const std::string_view wrapper : {"language_model\\.", "language_model."})
+        replace_all(posix, wrapper, "");
+    replace_all(posix, "backbone", "model");
+    return posix;
+}
+
+constexpr std::size_t kLongest = 1000, kMostPieces = 2000; ///< of an expression: no list of layers needs more
+
+/// Whether an expression stays small when it is compiled: regcomp() writes what stands before a `+` twice, so
+/// that each level of them doubles the memory, and a reference back would be matched by trying.
+bool stays_small(std::string_view expression) {
+    if (expression.size() > kLongest)
+        return false;
+    std::vector<std::size_t> groups(1); // parts of the groups that are open
+    std::size_t last = 0;               // parts of what a sign behind it repeats
+    for (std::size_t i = 0; i < expression.size(); ++i) {
+        switch (expression[i]) {
+        case '{':
+            return false; // counted repetitions take memory as they like
+        case '\\':
+            if (++i < expression.size() && expression[i] >= '0' && expression[i] <= '9')
+                return false;
+            groups.back() += last = 1;
+            break;
+        case '[': {
+            std::size_t end = i + 1; // "[]a]" and "[^]a]" hold a bracket
+            end += end < expression.size() && expression[end] == '^' ? 1 : 0;
+            i = std::min(expression.find(']', end + 1), expression.size());
+            groups.back() += last = 1;
+            break;
+        }
+        case '(':
+            groups.push_back(1);
+            break;
+        case ')':
+            if (groups.size() > 1) {
+                last = groups.back();
+                groups.pop_back();
+                groups.back() += last;
+            }
+            break;
+        case '+':
+            groups.back() += last;
+            last *= 2;
+            break;
+        default:
+            groups.back() += last = 1;
+        }
+        if (groups.back() > kMostPieces)
+            return false;
+    }
+    return true;
+}
+
+} // namespace
+
+ModuleName::ModuleName(std::string_view name) : text_(name), components_(split(name, '.')) {}
+
+const std::vector<std::string>& ModuleName::spellings() const {
+    if (!spellings_.empty())
+        return spellings_;
+    spellings_.emplace_back();
+    for (std::size_t i = 0; i < components_.size(); ++i) {
+        std::vector<std::string> names{components_[i]};
+        for (const auto& [ours, theirs] : spellings_known())
+            if (ours == components_[i])
+                names.push_back(theirs);
+        if (components_[i] == kExperts)
+            names.push_back(components_[i] + ".0");
+        std::vector<std::string> longer;
+        for (const std::string& name : names)
+            for (const std::string& start : spellings_)
+                longer.push_back(i == 0 ? name : start + "." + name);
+        spellings_ = std::move(longer);
+    }
+    return spellings_;
+}
+
+struct ModulePattern::Expression {
+    explicit Expression(const std::string& text)
+        : valid(regcomp(&compiled, text.c_str(), REG_EXTENDED | REG_NOSUB) == 0) {}
+    ~Expression() {
+        if (valid)
+            regfree(&compiled);
+    }
+    Expression(const Expression&) = delete;
+    Expression& operator=(const Expression&) = delete;
+    bool matches(const std::string& text) const {
+        return valid && regexec(&compiled, text.c_str(), 0, nullptr, 0) == 0;
+    }
+    regex_t compiled{};
+    bool valid;
+};
+
+bool ModulePattern::Component::operator()(const std::string& part) const {
+    return std::ranges::any_of(
+        names, [&](const std::string& name) { return stars ? matches_glob(name, part) : name == part; });
+}
+
+ModulePattern::ModulePattern(const std::string& pattern) {
+    constexpr std::string_view kExpression = "re:";
+    if (pattern.starts_with(kExpression)) {
+        key_ = pattern;
+        if (!stays_small(pattern))
+            throw InputError(
+                fmt::format("\"{}\": expected a regular expression without counts and references "
+                            "back, of at most {} characters and few + within each other",
+                            pattern, kLongest));
+        expression_ = std::make_shared<const Expression>(
+            as_posix(std::string_view(pattern).substr(kExpression.size())));
+        return;
+    }
+    std::string_view name = pattern;
+    for (const std::string_view wrapper :
+         {"model.language_model.", "language_model.model.", "language_model.", "backbone."})
+        if (name.starts_with(wrapper)) {
+            name.remove_prefix(wrapper.size());
+            break;
+        }
+    std::vector<std::string> parts = split(name, '.');
+    if (parts.size() > 1 && parts.back().empty()) // "*.mlp.gate."
+        parts.pop_back();
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        if (i > 0 && parts[i - 1] == kExperts && numbers_expert(parts[i]))
+            continue;
+        components_.push_back({own_names(parts[i]), parts[i].find_first_of("*?[") != std::string::npos});
+        key_ += "." + parts[i];
+    }
+}
+
+bool ModulePattern::names(const ModuleName& module) const {
+    if (expression_) {
+        const auto matches = [&](const std::string& text) { return expression_->matches(text); };
+        return matches(module.text()) || std::ranges::any_of(module.spellings(), matches);
+    }
+    const auto& parts = module.components();
+    return std::search(parts.begin(), parts.end(), components_.begin(), components_.end(),
+                       [](const std::string& part, const Component& component) { return component(part); }) !=
+           parts.end();
 }
 
 } // namespace archsim::checkpoint

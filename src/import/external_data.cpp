@@ -1,5 +1,5 @@
-#include "import/external_data.hpp"
 #include "core/parse_number.hpp"
+#include "import/tensor_value.hpp"
 
 #include "core/input_file.hpp"
 

@@ -1,6 +1,12 @@
 #include "import/flat_buffer.hpp"
 
+#include "archsim/core/finding.hpp"
+#include "core/gzip.hpp"
+#include "core/lists.hpp"
+
 #include <algorithm>
+#include <fmt/format.h>
+#include <optional>
 
 namespace archsim::import {
 
@@ -78,6 +84,163 @@ std::vector<FlatTable> FlatTable::tables(unsigned field) const {
     for (std::size_t i = 0; i < v.count; ++i)
         tables.emplace_back(*buffer_, buffer_->follow(v.first + kOffset * i));
     return tables;
+}
+
+namespace {
+
+constexpr std::uint32_t kLocal = 0x04034b50, kCentral = 0x02014b50, kEnd = 0x06054b50;
+constexpr std::size_t kEndBytes = 22, kCentralBytes = 46, kLocalBytes = 30, kLongestComment = 65535;
+constexpr std::size_t kMostMembers = 4096;
+
+struct Member {
+    std::string name;
+    unsigned method = 0; ///< 0: stored, 8: deflate
+    std::uint32_t crc = 0;
+    std::uint64_t packed = 0, size = 0, header = 0;
+};
+
+/// The record that ends an archive, behind which only a comment stands.
+std::optional<std::uint64_t> find_end(const FlatBuffer& archive) {
+    if (archive.size() < kEndBytes)
+        return std::nullopt;
+    const std::uint64_t last = archive.size() - kEndBytes;
+    const std::uint64_t least = last - std::min<std::uint64_t>(last, kLongestComment);
+    for (std::uint64_t at = last + 1; at-- > least;)
+        if (archive.number<std::uint32_t>(at) == kEnd)
+            return at;
+    return std::nullopt;
+}
+
+std::vector<Member> members_of(const FlatBuffer& archive) {
+    const auto found = find_end(archive);
+    if (!found)
+        throw FlatError("the archive has no directory");
+    const std::uint64_t end = *found;
+    const auto count = archive.number<std::uint16_t>(end + 10);
+    std::uint64_t at = archive.number<std::uint32_t>(end + 16);
+    if (count > kMostMembers)
+        throw FlatError("the archive has more members than any bundle");
+    std::vector<Member> members;
+    for (unsigned i = 0; i < count; ++i) {
+        if (archive.number<std::uint32_t>(at) != kCentral)
+            throw FlatError("the directory of the archive is damaged");
+        Member m;
+        m.method = archive.number<std::uint16_t>(at + 10);
+        m.crc = archive.number<std::uint32_t>(at + 16);
+        m.packed = archive.number<std::uint32_t>(at + 20);
+        m.size = archive.number<std::uint32_t>(at + 24);
+        const auto name = archive.number<std::uint16_t>(at + 28),
+                   extra = archive.number<std::uint16_t>(at + 30),
+                   comment = archive.number<std::uint16_t>(at + 32);
+        m.header = archive.number<std::uint32_t>(at + 42);
+        m.name.resize(name);
+        if (name > 0)
+            archive.read(at + kCentralBytes, reinterpret_cast<std::uint8_t*>(m.name.data()), name);
+        members.push_back(std::move(m));
+        at += kCentralBytes + name + extra + comment;
+    }
+    return members;
+}
+
+/// Where the bytes of a member begin: behind its own header, which has a name and extra fields of its own.
+std::uint64_t place_of(const FlatBuffer& archive, const Member& m) {
+    if (archive.number<std::uint32_t>(m.header) != kLocal)
+        throw FlatError("a member of the archive is not where its directory says");
+    const std::uint64_t first = m.header + kLocalBytes + archive.number<std::uint16_t>(m.header + 26) +
+                                archive.number<std::uint16_t>(m.header + 28);
+    if (first > archive.size() || m.packed > archive.size() - first)
+        throw FlatError("a member of the archive ends behind it");
+    return first;
+}
+
+/// A model by its mark where that can be seen, else by its name.
+bool is_model(const FlatBuffer& archive, const Member& m) {
+    constexpr std::uint64_t kMark = 4;
+    constexpr std::uint32_t kTfl3 = 0x334c4654;
+    if (m.method == 0 && m.size >= 2 * kMark)
+        return archive.number<std::uint32_t>(place_of(archive, m) + kMark) == kTfl3;
+    return m.name.ends_with(".tflite");
+}
+
+/// gzip frames the same compressed blocks: a header, the blocks, checksum and size.
+std::vector<std::uint8_t> inflated(const FlatBuffer& archive, const Member& m) {
+    std::vector<std::uint8_t> framed = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff};
+    const std::size_t head = framed.size();
+    const auto packed = static_cast<std::size_t>(m.packed);
+    framed.resize(head + packed);
+    if (packed > 0)
+        archive.read(place_of(archive, m), framed.data() + head, packed);
+    for (const std::uint32_t field : {m.crc, static_cast<std::uint32_t>(m.size)})
+        for (int i = 0; i < 4; ++i)
+            framed.push_back(static_cast<std::uint8_t>(field >> (8 * i)));
+    auto bytes = gunzip(framed);
+    if (!bytes)
+        throw FlatError(fmt::format("its member \"{}\" cannot be unpacked", m.name));
+    return *std::move(bytes);
+}
+
+} // namespace
+
+/// An archive is known by its end: bundles of MediaPipe begin with padding.
+bool is_bundle(ByteSource& bytes) {
+    if (bytes.size() < kEndBytes)
+        return false;
+    const FlatBuffer file(bytes);
+    if (file.number<std::uint32_t>(0) == kLocal)
+        return true;
+    constexpr std::uint64_t kMark = 4, kTfl3 = 0x334c4654;
+    return file.number<std::uint32_t>(kMark) != kTfl3 && find_end(file).has_value();
+}
+
+BundledModel find_in_bundle(ByteSource& bytes, std::string_view part, const std::string& file,
+                            double most_bytes) {
+    const FlatBuffer archive(bytes);
+    const auto members = members_of(archive);
+    std::vector<const Member*> models;
+    for (const Member& m : members)
+        if (is_model(archive, m))
+            models.push_back(&m);
+    const auto refuse = [&](FindingKind kind, std::string message, std::string hint) {
+        throw InputError(
+            Finding{.kind = kind, .message = std::move(message), .file = file, .hint = std::move(hint)});
+    };
+    if (models.empty())
+        refuse(FindingKind::unknown_name, "is an archive without a TensorFlow Lite model",
+               "give the .tflite file");
+    BundledModel found;
+    const Member* chosen = nullptr;
+    for (const Member* m : models)
+        if (part == m->name || part.starts_with(m->name + "/")) {
+            chosen = m;
+            found.graph = part.substr(std::min(part.size(), m->name.size() + 1));
+        }
+    if (!chosen && models.size() == 1) {
+        chosen = models.front();
+        found.graph = part;
+    }
+    if (!chosen)
+        refuse(FindingKind::unknown_name,
+               part.empty() ? fmt::format("is a bundle of {} models", models.size())
+                            : fmt::format("has no model \"{}\"", part),
+               fmt::format("choose one with FILE#NAME: {}",
+                           fmt::join(mapped(models, [](const Member* m) { return m->name; }), ", ")));
+    if (chosen->method == 0) {
+        found.bytes_ = &bytes;
+        found.first_ = place_of(archive, *chosen);
+        found.size_ = chosen->packed;
+    } else if (chosen->method == 8) {
+        if (static_cast<double>(std::max(chosen->size, chosen->packed)) > most_bytes)
+            refuse(
+                FindingKind::too_large,
+                fmt::format("its member \"{}\" unpacks to more than {:.0f} bytes", chosen->name, most_bytes),
+                "unpack it first, or allow more: bytes=... in ARCHSIM_BUDGET, Budget::bytes of a program");
+        found.memory_ = std::make_shared<const std::vector<std::uint8_t>>(inflated(archive, *chosen));
+        found.unpacked_ = std::make_shared<ByteSource>(std::span<const std::uint8_t>(*found.memory_));
+        found.size_ = found.memory_->size();
+    } else {
+        throw FlatError(fmt::format("its member \"{}\" is packed in a way that is not known", chosen->name));
+    }
+    return found;
 }
 
 } // namespace archsim::import

@@ -2,9 +2,9 @@
 
 #include "core/spending.hpp"
 #include "import/byte_source.hpp"
-#include "import/external_data.hpp"
 #include "import/graph_builder.hpp"
 #include "import/message_reader.hpp"
+#include "import/tensor_value.hpp"
 
 #include <optional>
 #include <protozero/exception.hpp>

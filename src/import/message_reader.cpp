@@ -3,8 +3,12 @@
 #include "import/tensor_value.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
+#include <fmt/format.h>
 #include <new>
+#include <protozero/exception.hpp>
+#include <protozero/varint.hpp>
 
 namespace archsim::import {
 
@@ -282,6 +286,118 @@ template <typename Real, typename Kept>
 void MessageReader::append_reals(const FieldReader& field, ArenaList<Kept>& list) {
     for (FieldReader numbers(source_, field.content()); const auto number = numbers.next_real<Real>();)
         list.push_back(arena_, static_cast<Kept>(*number));
+}
+
+static_assert(std::endian::native == std::endian::little, "protobuf's floats are little-endian");
+
+bool FieldReader::next() {
+    constexpr std::uint64_t kMaxKey = (std::uint64_t{1} << 32) - 1; // 29 bits of number, 3 of wire type
+    using Wire = protozero::pbf_wire_type;
+    if (at_ == end_)
+        return false;
+    begin_ = at_;
+    const std::uint64_t key = decode_varint();
+    if (key >> 3 == 0 || key > kMaxKey)
+        fail(begin_, "holds no valid field");
+    key_ = static_cast<std::uint32_t>(key);
+    content_.begin = at_;
+    switch (static_cast<Wire>(key & 7)) {
+    case Wire::varint:
+        value_ = decode_varint();
+        break;
+    case Wire::fixed64:
+        skip(8);
+        break;
+    case Wire::length_delimited: {
+        const std::uint64_t length = decode_varint();
+        content_.begin = at_;
+        skip(length);
+        break;
+    }
+    case Wire::fixed32:
+        skip(4);
+        break;
+    default:
+        fail(begin_, "holds no valid field");
+    }
+    content_.end = at_;
+    return true;
+}
+
+std::uint64_t FieldReader::decode_varint() {
+    const auto bytes = source_.view(
+        at_, static_cast<std::size_t>(std::min<std::uint64_t>(protozero::max_varint_length, end_ - at_)));
+    const auto* const begin = reinterpret_cast<const char*>(bytes.data());
+    const char* after = begin;
+    try {
+        const std::uint64_t value = protozero::decode_varint(&after, begin + bytes.size());
+        at_ += static_cast<std::uint64_t>(after - begin);
+        return value;
+    } catch (const protozero::end_of_buffer_exception&) {
+        fail(at_, "ends inside a number");
+    } catch (const protozero::varint_too_long_exception&) {
+        fail(at_, "holds a number of more than ten bytes");
+    }
+}
+
+void FieldReader::skip(std::uint64_t length) {
+    const std::uint64_t left = end_ - at_;
+    if (length > left)
+        fail(at_, fmt::format("promises {} bytes where {} are left", length, left));
+    at_ += length;
+}
+
+void FieldReader::fail(std::uint64_t place, const std::string& what) {
+    throw WireError(fmt::format("byte {} {}", place, what));
+}
+
+void Findings::add(Finding finding) {
+    if (listed_.size() >= kMaxListed) {
+        ++unlisted_;
+        worst_unlisted_ = std::max(worst_unlisted_, finding.severity);
+        return;
+    }
+    finding.file = file_;
+    listed_.push_back(std::move(finding));
+}
+
+void Findings::add(FindingKind kind, Severity severity, std::string where, std::string message,
+                   std::string hint) {
+    add(Finding{.kind = kind,
+                .severity = severity,
+                .message = std::move(message),
+                .where = std::move(where),
+                .hint = std::move(hint)});
+}
+
+std::vector<Finding> Findings::take() {
+    if (unlisted_ > 0)
+        listed_.push_back(Finding{.kind = FindingKind::malformed_file,
+                                  .severity = worst_unlisted_,
+                                  .message = fmt::format("{} more findings are not listed", unlisted_),
+                                  .file = file_,
+                                  .hint = "fix the listed ones first"});
+    unlisted_ = 0;
+    return std::move(listed_);
+}
+
+void* Arena::allocate_block(std::size_t bytes) {
+    const std::size_t doubled = blocks_.empty() ? kFirstBlock : std::min(2 * capacity_, kLargestBlock);
+    const std::size_t size = std::max(bytes, doubled);
+    if (bytes > kMostBytes || total_ + size > kMostBytes)
+        throw WireError("the model without its weights takes more than 1 GiB");
+    // Not make_unique, which would fill it with zeros.
+    std::unique_ptr<std::byte[]> block(new std::byte[size]);
+    std::byte* const begin = block.get();
+    blocks_.push_back(std::move(block));
+    total_ += size;
+    // A large piece has a block of its own; the one in use keeps what is left of it.
+    if (block_ != nullptr && size > kLargestBlock)
+        return begin;
+    block_ = begin;
+    capacity_ = size;
+    used_ = bytes;
+    return begin;
 }
 
 } // namespace archsim::import

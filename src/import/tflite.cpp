@@ -1,8 +1,9 @@
 #include "archsim/extend/importer.hpp"
 
+#include "core/lists.hpp"
 #include "core/text.hpp"
-#include "import/bundle.hpp"
-#include "import/tflite_operator.hpp"
+#include "import/flat_buffer.hpp"
+#include "import/tflite.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -95,10 +96,7 @@ std::vector<TfliteSignature> callable_graphs(const TfliteModel& model) {
 }
 
 std::string names_of(const std::vector<TfliteSignature>& graphs) {
-    std::string text;
-    for (const TfliteSignature& graph : graphs)
-        text += (text.empty() ? "" : ", ") + graph.name;
-    return text;
+    return fmt::format("{}", fmt::join(mapped(graphs, &TfliteSignature::name), ", "));
 }
 
 /// The graph of that name, or the first one.
@@ -191,8 +189,7 @@ void translate_tflite(TfliteGraph& graph) {
         const TfliteCall call(graph, op);
         try {
             if (!add_tflite_image(call) && !add_tflite_arithmetic(call) && !add_tflite_arrangement(call) &&
-                !add_tflite_recurrent(call) && !add_tflite_control(call) && !add_tflite_detection(call) &&
-                !add_tflite_state(call))
+                !add_tflite_recurrent(call) && !add_tflite_control(call))
                 add_untranslated(graph, op);
             graph.follow(op);
         } catch (const FlatError& problem) {

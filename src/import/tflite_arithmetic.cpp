@@ -1,6 +1,6 @@
 // Element by element, reductions, and products of matrices.
 
-#include "import/tflite_operator.hpp"
+#include "import/tflite.hpp"
 
 #include <algorithm>
 
@@ -36,10 +36,7 @@ std::string_view named_in(std::string_view table, std::int32_t code) {
 
 /// All operands in one order, and the result in the same.
 TensorId same(const TfliteCall& c, std::string_view op, AxisOrder order, TfliteAttributes attributes = {}) {
-    std::vector<TensorId> inputs;
-    for (std::size_t i = 0; i < c.input_count(); ++i)
-        inputs.push_back(c.get(i, order));
-    return c.graph().emit(op, std::move(inputs), std::move(attributes));
+    return c.graph().emit(op, c.operands(order), std::move(attributes));
 }
 
 void add_same(const TfliteCall& c, std::string_view op, TfliteAttributes attributes = {}) {

@@ -1,6 +1,6 @@
 // Shapes, slices, gathers: what moves elements and computes nothing.
 
-#include "import/tflite_operator.hpp"
+#include "import/tflite.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -45,10 +45,7 @@ void add_concat(const TfliteCall& c) {
     const AxisOrder order = c.order();
     const std::int64_t axis =
         c.axis(c.option<std::int32_t>(0, 0), c.graph().tensor(c.out()).shape.size(), order);
-    std::vector<TensorId> parts;
-    for (std::size_t i = 0; i < c.input_count(); ++i)
-        parts.push_back(c.get(i, order));
-    const TensorId y = c.graph().emit("Concat", std::move(parts), {{"axis", axis}});
+    const TensorId y = c.graph().emit("Concat", c.operands(order), {{"axis", axis}});
     moved(c, c.activated(y, 1), order);
 }
 
@@ -81,10 +78,9 @@ void add_split(const TfliteCall& c) {
     const Ints axis = c.known(sized ? 2 : 0);
     if (axis.empty())
         throw FlatError("a split has no axis");
-    const auto parts =
-        split(c, c.get(x, order), c.axis(axis.front(), c.rank(x), order), sized ? c.known(1) : Ints{});
-    for (std::size_t i = 0; i < parts.size(); ++i)
-        c.graph().set(c.out(i), parts[i], order, false);
+    c.set_moved(
+        split(c, c.get(x, order), c.axis(axis.front(), c.rank(x), order), sized ? c.known(1) : Ints{}),
+        order);
 }
 
 void add_unpack(const TfliteCall& c) {
@@ -194,17 +190,13 @@ void add_arg(const TfliteCall& c, std::string_view op) {
 }
 
 void add_top(const TfliteCall& c) {
-    TfliteGraph& g = c.graph();
-    const auto k = g.integers(c.in(1));
-    const auto both = g.emit_several("TopK", {c.get(0), k ? g.ints(*k) : c.get(1)}, 2);
+    const auto both = c.graph().emit_several("TopK", {c.get(0), c.sizes(1)}, 2);
     for (std::size_t i = 0; i < 2 && i < c.op().outputs.size(); ++i)
-        g.set(c.out(i), both[i], AxisOrder::file, false);
+        c.graph().set(c.out(i), both[i], AxisOrder::file, false);
 }
 
 void add_with_sizes(const TfliteCall& c, std::string_view op) {
-    TfliteGraph& g = c.graph();
-    const auto sizes = g.integers(c.in(1));
-    moved(c, g.emit(op, {c.get(0), sizes ? g.ints(*sizes) : c.get(1)}));
+    moved(c, c.graph().emit(op, {c.get(0), c.sizes(1)}));
 }
 
 void add_cast(const TfliteCall& c) {
@@ -241,13 +233,11 @@ void add_where(const TfliteCall& c) {
 
 void add_one_hot(const TfliteCall& c) {
     TfliteGraph& g = c.graph();
-    const auto depth = g.integers(c.in(1));
     const auto row = [&](std::size_t i) { return g.emit("Reshape", {c.get(i), g.ints({1})}); };
     const TensorId off = row(3), on = row(2);
-    moved(c, g.emit("OneHot",
-                    {c.get(0), depth ? g.ints(*depth) : c.get(1),
-                     g.emit("Concat", {off, on}, {{"axis", std::int64_t{0}}})},
-                    {{"axis", std::int64_t{c.option<std::int32_t>(0, -1)}}}));
+    moved(c,
+          g.emit("OneHot", {c.get(0), c.sizes(1), g.emit("Concat", {off, on}, {{"axis", std::int64_t{0}}})},
+                 {{"axis", std::int64_t{c.option<std::int32_t>(0, -1)}}}));
 }
 
 void add_reverse(const TfliteCall& c) {
@@ -271,8 +261,7 @@ void add_unique(const TfliteCall& c) {
 
 void add_scatter(const TfliteCall& c) {
     TfliteGraph& g = c.graph();
-    const auto sizes = g.integers(c.in(2));
-    const TensorId zeros = g.emit("ConstantOfShape", {sizes ? g.ints(*sizes) : c.get(2)});
+    const TensorId zeros = g.emit("ConstantOfShape", {c.sizes(2)});
     moved(c, g.emit("ScatterND", {zeros, c.get(0), c.get(1)}));
 }
 

@@ -1,7 +1,6 @@
 // Loops, branches, composites: operators that run other graphs of the file.
 
-#include "import/tflite_integers.hpp"
-#include "import/tflite_operator.hpp"
+#include "import/tflite.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

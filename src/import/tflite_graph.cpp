@@ -1,4 +1,4 @@
-#include "import/tflite_graph.hpp"
+#include "import/tflite.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -80,27 +80,21 @@ TensorId TfliteGraph::declared(std::int64_t index, AxisOrder order) {
     return id;
 }
 
-TensorId TfliteGraph::scales_of(const TfliteTensor& t) {
-    const TensorId id = make(fmt::format("{}/scale", t.name), TensorRole::initializer, DataType::float32);
-    graph_.tensors[id].shape.emplace();
-    graph_.tensors[id].buffer = true;
-    if (t.scales > 1)
-        graph_.tensors[id].shape->push_back({static_cast<std::int64_t>(t.scales), {}});
-    return id;
-}
-
-TensorId TfliteGraph::zeros_of(const TfliteTensor& t) {
-    const TensorId id = make(fmt::format("{}/zero_point", t.name), TensorRole::initializer, t.type);
-    graph_.tensors[id].shape.emplace();
-    graph_.tensors[id].buffer = true;
-    if (t.scales > 1)
-        graph_.tensors[id].shape->push_back({static_cast<std::int64_t>(t.scales), {}});
-    return id;
+TensorId TfliteGraph::scaled(std::string_view op, TensorId x, const TfliteTensor& t) {
+    const auto operand = [&](std::string_view name, DataType type) {
+        const TensorId id = make(fmt::format("{}/{}", t.name, name), TensorRole::initializer, type);
+        graph_.tensors[id].shape.emplace();
+        graph_.tensors[id].buffer = true;
+        if (t.scales > 1)
+            graph_.tensors[id].shape->push_back({static_cast<std::int64_t>(t.scales), {}});
+        return id;
+    };
+    const TensorId scale = operand("scale", DataType::float32);
+    return emit(op, {x, scale, operand("zero_point", t.type)});
 }
 
 TensorId TfliteGraph::dequantized(std::int64_t index, TensorId stored) {
-    const TfliteTensor& t = tensor(index);
-    return t.quantized() ? emit("DequantizeLinear", {stored, scales_of(t), zeros_of(t)}) : stored;
+    return tensor(index).quantized() ? scaled("DequantizeLinear", stored, tensor(index)) : stored;
 }
 
 /// The same bytes with their axes named in another order.
@@ -154,7 +148,7 @@ void TfliteGraph::set(std::int64_t index, TensorId id, AxisOrder order, bool com
     const TfliteTensor& t = tensor(index);
     Forms& forms = forms_[static_cast<std::size_t>(index)];
     if (computed && t.quantized() && !t.constant())
-        forms.stored[index_of(order)] = emit("QuantizeLinear", {id, scales_of(t), zeros_of(t)});
+        forms.stored[index_of(order)] = scaled("QuantizeLinear", id, t);
     else
         forms.plain[index_of(order)] = id;
 }
@@ -171,9 +165,8 @@ TensorId TfliteGraph::raw(std::int64_t index) {
         return get(index, kFile);
     const auto stored = [&] { return forms_[static_cast<std::size_t>(index)].stored[index_of(kFile)]; };
     if (stored() == kNoTensor) {
-        const TensorId id = t.constant()
-                                ? declared(index, kFile)
-                                : emit("QuantizeLinear", {get(index, kFile), scales_of(t), zeros_of(t)});
+        const TensorId id =
+            t.constant() ? declared(index, kFile) : scaled("QuantizeLinear", get(index, kFile), t);
         forms_[static_cast<std::size_t>(index)].stored[index_of(kFile)] = id;
     }
     return stored();
@@ -225,29 +218,22 @@ TensorId TfliteGraph::emit_own(std::string_view op, std::vector<TensorId> inputs
     return emit_own(op, std::move(inputs), 1, std::move(attributes)).front();
 }
 
-TensorId TfliteGraph::ints(std::vector<std::int64_t> values) {
-    Constant c;
-    c.type = DataType::int64;
-    c.shape = {static_cast<std::int64_t>(values.size())};
-    c.ints = std::move(values);
+TensorId TfliteGraph::constant(Constant c) {
     const TensorId id =
-        make(fmt::format("{}/constant_{}", prefix_, made_++), TensorRole::initializer, DataType::int64);
-    graph_.tensors[id].shape.emplace(1, Dimension{c.shape.front(), {}});
+        make(fmt::format("{}/constant_{}", prefix_, made_++), TensorRole::initializer, c.type);
+    graph_.tensors[id].shape = dimensions(c.shape, {}, {});
     graph_.tensors[id].buffer = true;
     graph_.tensors[id].value = std::make_shared<const Constant>(std::move(c));
     return id;
 }
 
+TensorId TfliteGraph::ints(std::vector<std::int64_t> values) {
+    const auto count = static_cast<std::int64_t>(values.size());
+    return constant({.type = DataType::int64, .shape = {count}, .ints = std::move(values)});
+}
+
 TensorId TfliteGraph::scalar(double value) {
-    Constant c;
-    c.type = DataType::float32;
-    c.reals = {value};
-    const TensorId id =
-        make(fmt::format("{}/constant_{}", prefix_, made_++), TensorRole::initializer, DataType::float32);
-    graph_.tensors[id].shape.emplace();
-    graph_.tensors[id].buffer = true;
-    graph_.tensors[id].value = std::make_shared<const Constant>(std::move(c));
-    return id;
+    return constant({.type = DataType::float32, .reals = {value}});
 }
 
 TensorId TfliteGraph::weights(std::int64_t index, Shape shape) {

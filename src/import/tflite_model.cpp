@@ -1,4 +1,4 @@
-#include "import/tflite_model.hpp"
+#include "import/tflite.hpp"
 
 #include <algorithm>
 #include <array>

@@ -2,10 +2,8 @@
 // One execution order for a graph, in whatever order its file lists the nodes.
 
 #include "archsim/graph/graph.hpp"
-#include "import/findings.hpp"
 
 #include <cstddef>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,9 +19,5 @@ struct NodeOrder {
 /// read: (index of the node, tensor).
 NodeOrder topological_order(const Graph& graph,
                             const std::vector<std::pair<std::size_t, TensorId>>& subgraph_reads);
-
-/// Writes what the file declares into `tensor`. Impossible dimensions are reported and left unknown. Throws
-/// protozero::exception where the bytes are no such message.
-void read_type(std::string_view type, Tensor& tensor, Findings& findings);
 
 } // namespace archsim::import

@@ -1,7 +1,5 @@
 // Attention and rotary positions of ai.onnx, and the counting that all attention operators share.
 
-#include "ops/common.hpp"
-
 #include "ops/families.hpp"
 
 #include <algorithm>
@@ -159,8 +157,7 @@ void work_attention(NodeContext& c) {
 }
 
 void work_rotary(NodeContext& c) {
-    for (std::size_t table = 1; table < c.input_count(); ++table) // positions, cosines and sines
-        c.mark_learned(table, false);
+    mark_learned_from(c, 1, false); // positions, cosines and sines
     double rotated = c.elements(0);
     const auto part = static_cast<double>(c.integer("rotary_embedding_dim", 0));
     const std::int64_t heads = c.integer("num_heads", 0);

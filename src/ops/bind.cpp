@@ -221,8 +221,7 @@ void add_tensors(const Graph& graph, BindState& state) {
         // A constant whose values do not fill the declared shape is as good as unknown.
         if (const Constant* value = tensor.value.get();
             value && out.known && value->shape == out.shape &&
-            static_cast<double>(value->ints.size() + value->reals.size() + value->strings.size()) ==
-                out.elements())
+            static_cast<double>(value_count(*value)) == out.elements())
             state.values[i] = value;
         if (tensor.role == TensorRole::initializer) {
             out.constant = true;
@@ -245,20 +244,18 @@ void apply_stored(const Graph& graph, ShapedGraph& bound) {
         for (std::size_t i = 0; list && i < std::min(list->size(), node.inputs.size()); ++i)
             if (node.inputs[i] != kNoTensor && (*list)[i] > 0)
                 bound.tensors[node.inputs[i]].storage_bits = (*list)[i];
-        const AttributeValue* format = node.attribute("format");
-        if (const auto* name = format ? std::get_if<std::string>(format) : nullptr)
-            bound.stored_weights = parse_precision(*name);
-        const AttributeValue* products = node.attribute("products");
-        if (const auto* name = products ? std::get_if<std::string>(products) : nullptr)
-            bound.stored_products = parse_precision(*name);
+        for (const auto& [key, member] : {std::pair("format", &ShapedGraph::stored_weights),
+                                          std::pair("products", &ShapedGraph::stored_products),
+                                          std::pair("cache", &ShapedGraph::stored_cache)}) {
+            const AttributeValue* value = node.attribute(key);
+            if (const auto* name = value ? std::get_if<std::string>(value) : nullptr)
+                bound.*member = parse_precision(*name);
+        }
         const AttributeValue* alone = node.attribute("weight_only");
         const auto* inputs = alone ? std::get_if<std::vector<std::int64_t>>(alone) : nullptr;
         for (std::size_t i = 0; inputs && i < std::min(inputs->size(), node.inputs.size()); ++i)
             if (node.inputs[i] != kNoTensor)
                 bound.tensors[node.inputs[i]].weight_only = (*inputs)[i] != 0;
-        const AttributeValue* cache = node.attribute("cache");
-        if (const auto* name = cache ? std::get_if<std::string>(cache) : nullptr)
-            bound.stored_cache = parse_precision(*name);
     }
 }
 
@@ -275,10 +272,6 @@ void check_opset(const Graph& graph, BindState& state) {
                       .hint = "compare the shapes with those that the exporter shows"});
     }
 }
-
-} // namespace
-
-namespace {
 
 /// A graph at given sizes, and the sizes that are missing.
 struct Pass {

@@ -1,7 +1,6 @@
 // Attention operators of com.microsoft (ContribOperators.md of onnxruntime), as its optimiser and model
 // builder write them.
 
-#include "ops/common.hpp"
 #include "ops/families.hpp"
 
 #include <algorithm>

@@ -1,10 +1,7 @@
 #pragma once
 // The tables of the operator families; each is one source file.
 
-#include "archsim/extend/operator.hpp"
-
-#include <span>
-#include <string_view>
+#include "ops/common.hpp"
 
 namespace archsim {
 
@@ -74,11 +71,9 @@ constexpr OperatorRow of_run(OperatorRow row) {
     return row;
 }
 
-extern const std::span<const OperatorRow> unary_rows, binary_rows, generator_rows, convolution_rows,
-    pooling_rows, matmul_rows, einsum_rows, normalization_rows, reduction_rows, shape_rows, movement_rows,
-    indexing_rows, control_flow_rows, quantization_rows, attention_rows, contrib_attention_rows,
-    contrib_norm_rows, moe_rows, vision_rows, sequence_rows, recurrent_rows, signal_rows, text_rows, ml_rows,
-    training_rows, contrib_misc_rows, tflite_rows, latent_attention_rows, linear_attention_rows,
-    tensorrt_plugin_rows;
+extern const std::span<const OperatorRow> other_domain_rows, elementwise_rows, convolution_rows, matmul_rows,
+    normalization_rows, reduction_rows, shape_rows, movement_rows, indexing_rows, control_flow_rows,
+    quantization_rows, attention_rows, contrib_attention_rows, moe_rows, vision_rows, sequence_rows,
+    recurrent_rows, ml_rows, tflite_rows, latent_attention_rows;
 
 } // namespace archsim

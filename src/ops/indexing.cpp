@@ -1,6 +1,5 @@
 // Operators that pick or place elements by index.
 
-#include "ops/common.hpp"
 #include "ops/families.hpp"
 
 #include <algorithm>

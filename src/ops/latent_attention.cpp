@@ -20,7 +20,6 @@
 // Worked: 64 heads of 512, window 128, ratio 4, 512 kept, one token over 100,000: 128 + 512 of 25,000
 // vectors, 64 x 640 x 1024 = 41.9 M multiply-accumulates.
 
-#include "ops/common.hpp"
 #include "ops/families.hpp"
 
 #include <algorithm>

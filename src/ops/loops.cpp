@@ -18,14 +18,6 @@ constexpr double kUnrolledNodes = 4096; ///< of one loop, in all copies that loo
 /// Trip counts above this stand for "until the condition ends it".
 constexpr std::int64_t kUnboundedTrips = std::int64_t{1} << 40;
 
-TensorId input_id(const BindScope& scope, const Node& node, std::size_t i) {
-    return i < node.inputs.size() ? scope.bound(node.inputs[i]) : kNoTensor;
-}
-
-TensorId output_id(const BindScope& scope, const Node& node, std::size_t i) {
-    return i < node.outputs.size() ? scope.bound(node.outputs[i]) : kNoTensor;
-}
-
 const Constant* value_of(BindEngine& engine, TensorId id) {
     return id == kNoTensor ? nullptr : engine.state().values[id];
 }
@@ -64,7 +56,7 @@ class LoopRunner {
             malformed("the body's inputs and outputs do not fit the node");
         carried_ = body_.inputs.size() - 2;
         for (std::size_t i = 0; i < carried_; ++i)
-            state_.push_back(input_id(scope, node, i + 2));
+            state_.push_back(scope.bound(node.inputs, i + 2));
         require_known(engine, state_);
     }
 
@@ -82,8 +74,8 @@ class LoopRunner {
   private:
     /// Trip count from M, the first condition and the user's choice.
     void find_trips() {
-        const Constant* limit = value_of(engine_, input_id(scope_, node_, 0));
-        const Constant* condition = value_of(engine_, input_id(scope_, node_, 1));
+        const Constant* limit = value_of(engine_, scope_.bound(node_.inputs, 0));
+        const Constant* condition = value_of(engine_, scope_.bound(node_.inputs, 1));
         const std::string name = scope_.prefix + node_.name;
         if (condition && !condition->ints.empty() && condition->ints[0] == 0) {
             trips_ = 0;
@@ -114,7 +106,7 @@ class LoopRunner {
             return;
         const std::string name = scope_.prefix + node_.name;
         if (!bounded_) {
-            const TensorId limit = input_id(scope_, node_, 0);
+            const TensorId limit = scope_.bound(node_.inputs, 0);
             const bool given = limit != kNoTensor && engine_.graph().tensors[limit].role == TensorRole::input;
             report(Severity::error, "the trip count is only known at run time and has no upper bound",
                    given ? "give it with --input " + engine_.graph().tensors[limit].name + "=N or --dim " +
@@ -172,11 +164,11 @@ class LoopRunner {
             judge_condition(nullptr);
         std::vector<TensorId> sources = state, results;
         for (std::size_t i = 0; i < carried_; ++i) {
-            results.push_back(output_id(scope_, node_, i));
+            results.push_back(scope_.bound(node_.outputs, i));
             engine_.copy(state[i], results.back(), !uncertain || chosen_);
         }
         for (std::size_t i = 0; i < scans.size(); ++i) {
-            results.push_back(output_id(scope_, node_, carried_ + i));
+            results.push_back(scope_.bound(node_.outputs, carried_ + i));
             stack(scans[i].empty() ? kNoTensor : scans[i].back(), results.back(), done);
             sources.insert(sources.end(), scans[i].begin(), scans[i].end());
         }
@@ -263,13 +255,13 @@ class LoopRunner {
         }
         std::vector<TensorId> outputs;
         for (std::size_t i = 0; i < carried_; ++i) {
-            outputs.push_back(output_id(scope_, node_, i));
+            outputs.push_back(scope_.bound(node_.outputs, i));
             engine_.copy(trips_ > 0 ? results[i + 1] : state_[i], outputs.back(), false);
             if (outputs.back() != kNoTensor && trips_ > 0 && (grows || last[i] != start[i]))
                 engine_.graph().tensors[outputs.back()].shape = last[i];
         }
         for (std::size_t i = carried_; i + 1 < body_.outputs.size(); ++i) {
-            outputs.push_back(output_id(scope_, node_, i));
+            outputs.push_back(scope_.bound(node_.outputs, i));
             stack(results[i + 1], outputs.back(), trips_);
         }
         results.erase(results.begin());
@@ -298,7 +290,7 @@ class LoopRunner {
         // What computes the conditions and the number of trips runs for its own sake.
         sources.insert(sources.end(), conditions_.begin(), conditions_.end());
         for (std::size_t i = 0; i < 2; ++i)
-            sources.push_back(input_id(scope_, node_, i));
+            sources.push_back(scope_.bound(node_.inputs, i));
         engine_.link(scope_, node_, std::move(sources), std::move(outputs));
         engine_.state().scope = &scope_;
     }
@@ -344,7 +336,7 @@ void run_scan(BindEngine& engine, const BindScope& scope, const Node& node) {
         malformed("the body has fewer outputs than states");
     std::vector<TensorId> actual;
     for (std::size_t i = 0; i < body.inputs.size(); ++i)
-        actual.push_back(input_id(scope, node, i + skip));
+        actual.push_back(scope.bound(node.inputs, i + skip));
     require_known(engine, actual);
     std::vector<Shape> shapes;
     std::int64_t trips = -1, batch = 1;
@@ -379,7 +371,7 @@ void run_scan(BindEngine& engine, const BindScope& scope, const Node& node) {
     std::vector<TensorId> results, outputs;
     for (std::size_t i = 0; i < body.outputs.size(); ++i) {
         results.push_back(inner.bound(body.outputs[i]));
-        outputs.push_back(output_id(scope, node, i));
+        outputs.push_back(scope.bound(node.outputs, i));
         engine.copy(results.back(), outputs.back(), false);
         if (outputs.back() == kNoTensor)
             continue;
@@ -404,7 +396,7 @@ void run_sequence_map(BindEngine& engine, const BindScope& scope, const Node& no
     auto& sequences = engine.state().sequences;
     std::vector<TensorId> actual;
     for (std::size_t i = 0; i < node.inputs.size(); ++i)
-        actual.push_back(input_id(scope, node, i));
+        actual.push_back(scope.bound(node.inputs, i));
     const auto first = sequences.find(actual[0]);
     const std::string name = scope.prefix + node.name;
     const auto given = engine.state().given_dim(name);
@@ -460,7 +452,7 @@ void run_sequence_map(BindEngine& engine, const BindScope& scope, const Node& no
     }
     std::vector<TensorId> results;
     for (std::size_t i = 0; i < body.outputs.size(); ++i) {
-        const TensorId id = output_id(scope, node, i);
+        const TensorId id = scope.bound(node.outputs, i);
         results.push_back(id);
         if (id == kNoTensor)
             continue;

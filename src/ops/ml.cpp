@@ -1,6 +1,5 @@
 // Classical machine learning (ai.onnx.ml), counted as vector work.
 
-#include "ops/common.hpp"
 #include "ops/families.hpp"
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 // Mixture-of-experts layers of com.microsoft: every token goes through its k best experts.
 
-#include "ops/common.hpp"
 #include "ops/families.hpp"
 
 #include <algorithm>
@@ -111,8 +110,7 @@ void work_qmoe(NodeContext& c) {
         c.work().vector_ops += 2 * c.elements(weights) * packing * e.active / std::max(e.experts, 1.0);
         c.mark_learned(weights + 1, false);
     }
-    for (std::size_t i = 11; i < c.input_count(); ++i)
-        c.mark_learned(i, false);
+    mark_learned_from(c, 11, false);
 }
 
 constexpr OperatorRow kMoeRows[] = {

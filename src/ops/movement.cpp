@@ -1,7 +1,6 @@
 // Operators that move or copy elements without computing: transpose, concat, slice, pad, tile...
 
 #include "ops/families.hpp"
-#include "ops/folding.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -54,7 +53,7 @@ void work_transpose(NodeContext& c) {
         last = axis;
     }
     if (ordered)
-        make_free(c);
+        work_free(c);
 }
 
 void fold_transpose(NodeContext& c) {
@@ -100,7 +99,7 @@ void work_concat(NodeContext& c) {
     for (std::size_t i = 0; i < c.input_count(); ++i)
         filled += c.elements(i) > 0;
     if (filled <= 1)
-        make_free(c);
+        work_free(c);
 }
 
 void fold_concat(NodeContext& c) {
@@ -213,7 +212,7 @@ void infer_slice(NodeContext& c) {
 void work_slice(NodeContext& c) {
     const double kept = c.output(0).elements();
     if (c.output(0).shape == c.shape(0) && slice_values_known(c))
-        make_free(c);
+        work_free(c);
     else
         read_part(c, 0, kept);
 }
@@ -334,7 +333,7 @@ void fold_tile(NodeContext& c) {
 
 void work_copy(NodeContext& c) {
     if (c.output(0).shape == c.shape(0))
-        make_free(c);
+        work_free(c);
 }
 
 // --- Pad

@@ -2,7 +2,7 @@
 // Whole-graph passes after inference.
 
 #include "archsim/graph/graph.hpp"
-#include "ops/bind_state.hpp"
+#include "ops/engine.hpp"
 
 #include <cstdint>
 #include <string>

@@ -1,7 +1,6 @@
 // Quantisation of tensors, and quantised operators of com.microsoft: QLinear*, block-quantised weights.
 // Between quantised operators the former cost nothing; passes/quantization decides that.
 
-#include "ops/common.hpp"
 #include "ops/families.hpp"
 
 #include <algorithm>

@@ -28,7 +28,7 @@ class SearchRunner {
         : engine_(engine), scope_(scope), node_(node) {}
 
     void run() {
-        const TensorId ids = input(0);
+        const TensorId ids = scope_.bound(node_.inputs, 0);
         if (ids == kNoTensor)
             malformed("the input sequence is missing");
         const ShapedTensor first = engine_.graph().tensors[ids];
@@ -88,13 +88,9 @@ class SearchRunner {
 
     bool has(std::string_view key) const { return node_.attribute(key) != nullptr; }
 
-    TensorId input(std::size_t i) const {
-        return i < node_.inputs.size() ? scope_.bound(node_.inputs[i]) : kNoTensor;
-    }
-
     /// A count that an input gives.
     std::int64_t number(std::size_t i, const std::string& what) {
-        const TensorId id = input(i);
+        const TensorId id = scope_.bound(node_.inputs, i);
         const Constant* value = id == kNoTensor ? nullptr : engine_.state().values[id];
         if (value != nullptr && !value->ints.empty() && value->ints[0] > 0)
             return value->ints[0];
@@ -141,7 +137,7 @@ class SearchRunner {
             if (formal.known && shape_problem(formal.shape))
                 formal.known = false;
         }
-        engine_.link(inner, node_, {input(0)}, inner.bound(body.inputs));
+        engine_.link(inner, node_, {scope_.bound(node_.inputs, 0)}, inner.bound(body.inputs));
         engine_.run(inner);
         keep_results(inner);
     }
@@ -158,10 +154,11 @@ class SearchRunner {
     }
 
     void set(std::size_t i, DataType type, Shape shape) {
-        if (i >= node_.outputs.size() || scope_.bound(node_.outputs[i]) == kNoTensor)
+        const TensorId id = scope_.bound(node_.outputs, i);
+        if (id == kNoTensor)
             return;
         require_shape(shape);
-        ShapedTensor& out = engine_.graph().tensors[scope_.bound(node_.outputs[i])];
+        ShapedTensor& out = engine_.graph().tensors[id];
         out.type = type;
         out.shape = std::move(shape);
         out.known = true;

@@ -1,6 +1,5 @@
 // Operators of TensorFlow Lite that ONNX has no counterpart of, under the names of its schema.
 
-#include "ops/common.hpp"
 #include "ops/families.hpp"
 
 #include <algorithm>
@@ -158,8 +157,7 @@ void work_basic_lstm(NodeContext& c) {
     const double units = product.m * static_cast<double>(c.dim(1, 1));
     c.work().vector_ops = 14 * units;
     c.work().special_ops = 8 * units;
-    c.mark_learned(2);
-    c.mark_learned(3);
+    mark_learned(c, {2, 3});
 }
 
 /// Weights of features [filters, inputs] and of time [filters, memory]; `rank` filters make a unit.
@@ -217,10 +215,11 @@ void work_detections(NodeContext& c) {
     c.mark_learned(2, false);
 }
 
-/// The rest of the first operand stays where it is.
+/// Input `Part` is written; the rest of the first operand stays where it is.
+template <std::size_t Part>
 void work_update(NodeContext& c) {
     read_part(c, 0, 0.0);
-    c.work().partial_write = c.elements(1);
+    c.work().partial_write = c.elements(Part);
 }
 
 void infer_read_variable(NodeContext& c) {
@@ -242,11 +241,6 @@ void infer_list_item(NodeContext& c) {
     c.set_output(0, c.type(2), std::move(shape));
 }
 
-void work_list_item(NodeContext& c) {
-    read_part(c, 0, 0.0);
-    c.work().partial_write = c.elements(2);
-}
-
 constexpr RowKinds kTflite{kTfliteDomain};
 
 constexpr OperatorRow kTfliteRows[] = {
@@ -264,14 +258,14 @@ constexpr OperatorRow kTfliteRows[] = {
                     "a layer of rank-1 filters: features of this step, then weights over the last ones"),
     kTflite.sorting("TFLite_Detection_PostProcess", 1, infer_detections, work_detections,
                     "boxes from anchors, then greedy suppression of overlapping ones"),
-    kTflite.movement("DYNAMIC_UPDATE_SLICE", 1, infer_same, work_update,
+    kTflite.movement("DYNAMIC_UPDATE_SLICE", 1, infer_same, work_update<1>,
                      "writes a part of a tensor, in place"),
     of_run(kTflite.movement("READ_VARIABLE", 1, infer_read_variable, work_movement,
                             "state that the last inference left")),
     of_run(kTflite.movement("ASSIGN_VARIABLE", 1, infer_same, work_movement, "state for the next inference")),
     kTflite.transparent("TENSOR_LIST_RESERVE", 1, infer_list, work_free,
                         "a list of tensors as one tensor, to be filled"),
-    kTflite.movement("TENSOR_LIST_SET_ITEM", 1, infer_list_item, work_list_item,
+    kTflite.movement("TENSOR_LIST_SET_ITEM", 1, infer_list_item, work_update<2>,
                      "writes an element of a list, in place"),
 };
 

@@ -60,42 +60,38 @@ std::vector<AttentionRegion> find_attention(const FusionGraph& graph) {
         if (graph.is_view(s) || operators[s].work.kind != OpKind::softmax)
             continue;
         std::vector<std::uint32_t> members{s};
-        // Back to the score product.
-        std::optional<std::uint32_t> scores;
-        std::uint32_t current = s;
-        bool biased = false;
-        for (int step = 0; step < kLongestScoreChain; ++step) {
-            const auto in = main_input(graph, current);
-            if (!in || graph.producer(*in) == kNoOperator || graph.readers(*in).size() != 1)
-                break;
-            biased = biased || adds_head_bias(graph, current, *in);
-            current = graph.producer(*in);
-            members.push_back(current);
-            if (is_activation_product(operators[current])) {
-                scores = current;
-                break;
+        // The product at the end of a chain of elementwise operators, which are members with it.
+        const auto product_from = [&](const auto& next) -> std::optional<std::uint32_t> {
+            std::uint32_t at = s;
+            for (int step = 0; step < kLongestScoreChain; ++step) {
+                at = next(at);
+                if (at == kNoOperator)
+                    return std::nullopt;
+                members.push_back(at);
+                if (is_activation_product(operators[at]))
+                    return at;
+                if (operators[at].work.kind != OpKind::elementwise)
+                    return std::nullopt;
             }
-            if (operators[current].work.kind != OpKind::elementwise)
-                break;
-        }
+            return std::nullopt;
+        };
+        // Back to the score product.
+        bool biased = false;
+        const auto scores = product_from([&](std::uint32_t at) {
+            const auto in = main_input(graph, at);
+            if (!in || graph.producer(*in) == kNoOperator || graph.readers(*in).size() != 1)
+                return kNoOperator;
+            biased = biased || adds_head_bias(graph, at, *in);
+            return graph.producer(*in);
+        });
         if (!scores)
             continue;
         // Forward to the value product.
-        std::optional<std::uint32_t> values;
-        current = s;
-        for (int step = 0; step < kLongestScoreChain; ++step) {
-            const TensorId out = operators[current].outputs.front();
-            if (graph.is_pinned(out) || graph.readers(out).size() != 1)
-                break;
-            current = graph.readers(out).front();
-            members.push_back(current);
-            if (is_activation_product(operators[current])) {
-                values = current;
-                break;
-            }
-            if (operators[current].work.kind != OpKind::elementwise)
-                break;
-        }
+        const auto values = product_from([&](std::uint32_t at) {
+            const TensorId out = operators[at].outputs.front();
+            const bool passes = !graph.is_pinned(out) && graph.readers(out).size() == 1;
+            return passes ? graph.readers(out).front() : kNoOperator;
+        });
         if (!values)
             continue;
         absorb_producers(graph, members);

@@ -1,8 +1,7 @@
 // Names of tensors and nodes are made unique, and found again however many there are.
 
+#include "import/graph_builder.hpp"
 #include "import/model_maker.hpp"
-#include "import/name_index.hpp"
-#include "import/scope.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,7 +1,7 @@
 #include "checkpoint/diffusion.hpp"
 
 #include "checkpoint/config_parts.hpp"
-#include "checkpoint/diffusion/parts.hpp"
+#include "checkpoint/diffusion/net.hpp"
 #include "checkpoint/stored_files.hpp"
 #include "core/parse_number.hpp"
 #include "core/text_file.hpp"
@@ -147,22 +147,13 @@ const ClassRow* find_class(const ClassRow (&rows)[N], std::string_view name) {
 }
 
 json document_in(const std::filesystem::path& file) {
-    std::error_code problem;
-    const auto size = std::filesystem::file_size(file, problem);
-    if (!problem && size > kLargestFile)
-        throw InputError(fmt::format("{}: {} bytes are no configuration of a model", file.string(), size));
-    return parse_python_json(read_text_file(file), file.string());
+    return parse_python_json(read_config_text(file, kLargestFile), file.string());
 }
 
 /// Files of JAX say "FlaxUNet2DConditionModel" of the same network.
 std::string_view without_framework(std::string_view name) {
     constexpr std::string_view kFlax = "Flax";
     return name.starts_with(kFlax) ? name.substr(kFlax.size()) : name;
-}
-
-std::string stated_text(const json& object, const char* key) {
-    const auto it = object.find(key);
-    return it != object.end() && it->is_string() ? it->get<std::string>() : std::string();
 }
 
 /// A part's configuration and where it stands.
@@ -173,7 +164,7 @@ struct PartConfig {
 
 /// The class that a part's own file names, or else the index.
 std::string class_of(const json& config, const json& index) {
-    if (std::string name = stated_text(config, "_class_name"); !name.empty())
+    if (std::string name = text_at(config, "_class_name"); !name.empty())
         return std::string(without_framework(name));
     if (const auto classes = config.find("architectures");
         classes != config.end() && classes->is_array() && !classes->empty() && classes->front().is_string())
@@ -190,10 +181,10 @@ class PipelineReader {
         std::error_code ignored;
         file_ = std::filesystem::is_directory(path, ignored) ? path / "model_index.json" : path;
         index_ = document_in(file_);
-        const std::string name = stated_text(index_, "_class_name");
+        const std::string name = text_at(index_, "_class_name");
         out_.architecture = name;
         row_ = find_pipeline(without_framework(name));
-        const std::string type = stated_text(index_, "torch_dtype");
+        const std::string type = text_at(index_, "torch_dtype");
         type_ = type == "float16"   ? DataType::float16
                 : type == "float32" ? DataType::float32
                                     : DataType::bfloat16;
@@ -450,7 +441,7 @@ bool is_diffusion_pipeline(const std::filesystem::path& path) {
     if (at == std::string::npos)
         return false;
     return text.find("Pipeline\"", at) != std::string::npos &&
-           stated_text(parse_python_json(text, path.string()), "_class_name").ends_with("Pipeline");
+           text_at(parse_python_json(text, path.string()), "_class_name").ends_with("Pipeline");
 }
 
 DiffusionPipeline read_diffusion_pipeline(const std::filesystem::path& path, bool divided,

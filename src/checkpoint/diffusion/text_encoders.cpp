@@ -16,6 +16,23 @@ static TensorId self_attention(Net& g, const std::string& path, TensorId x, std:
     return g.linear(path + "/out_proj", g.attention(path, q, k, v, heads, causal), width, width, true);
 }
 
+struct ClipSizes {
+    std::int64_t layers, width, heads, inner;
+};
+
+/// The layers of either encoder of CLIP.
+static TensorId clip_layers(Net& g, const std::string& root, TensorId x, const ClipSizes& s, bool causal) {
+    for (std::int64_t i = 0; i < s.layers; ++i) {
+        const std::string path = root + "encoder/layers." + std::to_string(i);
+        TensorId y = g.layer_norm(path + "/layer_norm1", x, s.width);
+        x = g.add(path, x, self_attention(g, path + "/self_attn", y, s.width, s.heads, causal));
+        y = g.layer_norm(path + "/layer_norm2", x, s.width);
+        x = g.add(path, x,
+                  g.perceptron(path + "/mlp/fc1", path + "/mlp/fc2", y, s.width, s.inner, s.width, "gelu"));
+    }
+    return x;
+}
+
 Graph build_clip_text(Fields& f, const Decoder& base, const PartPlace& place) {
     Net g(base);
     const std::int64_t width = size_of(f, {"hidden_size"}), layers = blocks_of(f, {"num_hidden_layers"}),
@@ -30,14 +47,7 @@ Graph build_clip_text(Fields& f, const Decoder& base, const PartPlace& place) {
     const TensorId ids = g.input("input_ids", DataType::int64, {Axis(place.batch), positions});
     TensorId x = g.add(root + "embeddings", g.embed(root + "embeddings/token_embedding", ids, rows, width),
                        g.weight(root + "embeddings/position_embedding", "weight", {positions, width}));
-    for (std::int64_t i = 0; i < layers; ++i) {
-        const std::string path = root + "encoder/layers." + std::to_string(i);
-        TensorId y = g.layer_norm(path + "/layer_norm1", x, width);
-        x = g.add(path, x, self_attention(g, path + "/self_attn", y, width, heads, true));
-        y = g.layer_norm(path + "/layer_norm2", x, width);
-        x = g.add(path, x,
-                  g.perceptron(path + "/mlp/fc1", path + "/mlp/fc2", y, width, inner, width, "gelu"));
-    }
+    x = clip_layers(g, root, x, {layers, width, heads, inner}, true);
     x = g.layer_norm(root + "final_layer_norm", x, width);
     if (projected && projection > 0) {
         TensorId last = g.node("Slice", root + "pooled", {x, g.ints({-1}), g.ints({positions}), g.ints({1})});
@@ -67,14 +77,7 @@ Graph build_clip_vision(Fields& f, const Decoder& base, const PartPlace& place) 
     x = g.concatenate(tables, {g.tokens(tables, x, width), g.given("class_embedding", {batch, 1, width})}, 1);
     x = g.add(tables, x, g.weight(tables + "/position_embedding", "weight", {patches + 1, width}));
     x = g.layer_norm(root + "pre_layrnorm", x, width);
-    for (std::int64_t i = 0; i < layers; ++i) {
-        const std::string path = root + "encoder/layers." + std::to_string(i);
-        TensorId y = g.layer_norm(path + "/layer_norm1", x, width);
-        x = g.add(path, x, self_attention(g, path + "/self_attn", y, width, heads, false));
-        y = g.layer_norm(path + "/layer_norm2", x, width);
-        x = g.add(path, x,
-                  g.perceptron(path + "/mlp/fc1", path + "/mlp/fc2", y, width, inner, width, "gelu"));
-    }
+    x = clip_layers(g, root, x, {layers, width, heads, inner}, false);
     if (projection > 0)
         x = g.linear("visual_projection", x, width, projection, false);
     g.output(x, {batch, patches + 1, projection > 0 ? projection : width});

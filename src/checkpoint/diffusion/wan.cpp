@@ -19,14 +19,14 @@ struct Volume {
 /// A decoder of videos runs for one frame of latents at a time, and each convolution keeps the frames before
 /// that it sees (diffusers, models/autoencoders/autoencoder_kl_wan.py: _decode, feat_cache). What a call
 /// leaves for the next lies where the call before had it.
-struct Stream {
+struct FrameStream {
     const PartPlace* place = nullptr; ///< null: all frames at once
     std::int64_t scale = 1;           ///< sides here per side of the latents
     Axis side(const char* of) const { return std::to_string(scale) + "*" + place->side(of); }
 };
 
 TensorId convolution(Net& g, const std::string& path, TensorId x, std::int64_t n_in, std::int64_t n_out,
-                     Volume v = {}, const Stream& stream = {}) {
+                     Volume v = {}, const FrameStream& stream = {}) {
     std::int64_t before = v.padded ? v.frames - 1 : 0;
     const std::int64_t pad = v.padded ? v.side / 2 : 0;
     if (stream.place != nullptr && before > 0) {
@@ -50,7 +50,7 @@ TensorId volume_norm(Net& g, const std::string& path, TensorId x, std::int64_t c
 }
 
 TensorId residual(Net& g, const std::string& path, TensorId x, std::int64_t n_in, std::int64_t n_out,
-                  const Stream& stream) {
+                  const FrameStream& stream) {
     TensorId y = g.silu(path, volume_norm(g, path + "/norm1", x, n_in));
     y = convolution(g, path + "/conv1", y, n_in, n_out, {}, stream);
     y = g.silu(path + "/2", volume_norm(g, path + "/norm2", y, n_out));
@@ -94,7 +94,8 @@ TensorId attention(Net& g, const std::string& path, TensorId x, std::int64_t wid
 }
 
 /// Twice the frames; of all at once but for the first, which has no predecessor.
-TensorId more_frames(Net& g, const std::string& path, TensorId x, std::int64_t width, const Stream& stream) {
+TensorId more_frames(Net& g, const std::string& path, TensorId x, std::int64_t width,
+                     const FrameStream& stream) {
     const TensorId y =
         convolution(g, path + "/time_conv", x, width, 2 * width, {.frames = 3, .side = 1}, stream);
     const auto halves = g.split(path + "/time_conv", y, 2, 1);
@@ -203,7 +204,7 @@ Graph build_wan_decoder(Fields& f, const Decoder& base, const PartPlace& place) 
             "scale_factor_spatial", "scale_factor_temporal", "base_dim", "clip_output"});
     check_blocks(f, "num_res_blocks", static_cast<double>(layers) * static_cast<double>(blocks));
     const Axis batch(place.batch);
-    Stream stream{place.frames > 0 ? &place : nullptr};
+    FrameStream stream{place.frames > 0 ? &place : nullptr};
     TensorId x = g.given("latents", {batch, latent, 1, place.side("height"), place.side("width")});
     x = convolution(g, "post_quant_conv", x, latent, latent, {.frames = 1, .side = 1});
     std::int64_t width = narrow * widths.front();

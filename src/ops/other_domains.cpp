@@ -1,6 +1,5 @@
-// Remaining operators of com.microsoft.
+// Remaining operators of com.microsoft, optimiser steps, plugins of TensorRT.
 
-#include "ops/common.hpp"
 #include "ops/families.hpp"
 
 #include <algorithm>
@@ -127,7 +126,110 @@ void infer_compiled(NodeContext& c) {
                       "give the ONNX file that it was made of"};
 }
 
-constexpr OperatorRow kContribMiscRows[] = {
+// Optimiser steps (ai.onnx.preview.training): R, T, then n tensors of each kind.
+
+/// Updates `Kinds` lists of tensors; outputs are all lists but the gradients, which come second.
+template <std::size_t Kinds>
+void infer_step(NodeContext& c) {
+    if (c.input_count() < 2 + Kinds || (c.input_count() - 2) % Kinds != 0)
+        malformed("the tensors do not come in equal lists");
+    const std::size_t tensors = (c.input_count() - 2) / Kinds;
+    std::size_t out = 0;
+    for (std::size_t kind = 0; kind < Kinds; ++kind)
+        for (std::size_t i = 0; i < tensors && kind != 1; ++i, ++out) {
+            const std::size_t from = 2 + kind * tensors + i;
+            c.set_output(out, c.type(from), c.shape(from));
+        }
+}
+
+void work_step(NodeContext& c) {
+    double elements = 0;
+    for (std::size_t i = 0; i < c.output_count(); ++i)
+        elements += c.output(i).elements();
+    c.work().vector_ops = c.row().cost.vector * elements;
+    c.work().special_ops = c.row().cost.special * elements;
+}
+
+/// The gradient of y has the shapes of the inputs named first.
+void infer_gradient(NodeContext& c) {
+    for (std::size_t i = 0; i < c.output_count(); ++i)
+        c.set_output(i, c.type(i), c.shape(i));
+}
+
+/// The differentiated work lies in other operators; a headline without twice their work would be wrong.
+void work_gradient(NodeContext&) {
+    throw NodeProblem{
+        FindingKind::unsupported,
+        "the work of the derivatives is not counted: about twice that of what is differentiated",
+        "give the graph of the forward pass, or accept totals without it with --allow-unknown"};
+}
+
+constexpr RowKinds kTraining{kTrainingDomain};
+
+constexpr OperatorRow step(std::string_view name, NodeFunction infer, ElementCost cost,
+                           std::string_view doc) {
+    return kTraining.elementwise(name, 1, infer, work_step, cost, doc);
+}
+
+// Suppression of overlapping boxes as TensorRT's plugins do it (NVIDIA/TensorRT, plugin/efficientNMSPlugin
+// and plugin/batchedNMSPlugin). They promise the size of their results in attributes. TensorRT finds a plugin
+// by the operator's name, whatever the domain, and so do we.
+
+/// Boxes [batch, boxes, ...] and scores [batch, boxes, classes].
+struct Candidates {
+    double batch = 1, boxes = 1, classes = 1;
+};
+
+Candidates candidates_of(const NodeContext& c) {
+    if (c.rank(0) < 3 || c.rank(1) < 3)
+        malformed("boxes and scores need a batch, boxes and their values");
+    return {static_cast<double>(c.dim(1, 0)), static_cast<double>(c.dim(1, 1)),
+            static_cast<double>(c.dim(1, 2))};
+}
+
+/// Results per image; the efficient plugins name it max_output_boxes, the older ones keepTopK.
+std::int64_t promised(const NodeContext& c) {
+    const std::int64_t count = c.integer("max_output_boxes", c.integer("keepTopK", -1));
+    const std::int64_t per_class = c.integer("max_output_boxes_per_class", -1);
+    if (count >= 0)
+        return count;
+    if (per_class >= 0)
+        return saturated_int(static_cast<double>(per_class) * static_cast<double>(c.dim(1, 2)));
+    malformed("max_output_boxes is missing");
+}
+
+/// Number of detections, boxes, scores and classes.
+void infer_promised_detections(NodeContext& c) {
+    candidates_of(c);
+    const std::int64_t batch = c.dim(1, 0), kept = promised(c);
+    c.set_output(0, DataType::int32, {batch, 1});
+    c.set_output(1, c.type(0), {batch, kept, 4});
+    c.set_output(2, c.type(1), {batch, kept});
+    const bool efficient = c.node().op_type.starts_with("Efficient");
+    c.set_output(3, efficient ? DataType::int32 : c.type(1), {batch, kept}); // the older ones write reals
+}
+
+/// Rows of image, class and box, as NonMaxSuppression of ONNX.
+void infer_selection(NodeContext& c) {
+    candidates_of(c);
+    c.set_output(0, DataType::int32,
+                 {saturated_int(static_cast<double>(promised(c)) * static_cast<double>(c.dim(1, 0))), 3});
+}
+
+void work_suppression(NodeContext& c) {
+    const Candidates from = candidates_of(c);
+    const double lists = from.batch * from.classes;
+    const double kept = static_cast<double>(promised(c)) * from.batch;
+    const double pairs = std::min(kept * from.boxes, lists * from.boxes * (from.boxes - 1) / 2);
+    suppression_work(c, lists, from.boxes, pairs);
+}
+
+constexpr std::string_view kDetections =
+    "suppression of overlapping boxes; as many results as max_output_boxes";
+
+constexpr RowKinds kTensorRt{kTensorRtDomain};
+
+constexpr OperatorRow kOtherDomainRows[] = {
     kMicrosoft.of(OpKind::free,
                   FusionClass::opaque)("EPContext", 1, infer_compiled, work_free,
                                        "a network compiled for one device; its original is needed"),
@@ -159,10 +261,29 @@ constexpr OperatorRow kContribMiscRows[] = {
                        "sparse times dense matrix, counted dense"),
     kMicrosoft.elementwise("SampleOp", 1, infer_same, work_per_output, {1, 0},
                            "sample of onnxruntime's documentation"),
+    step("Adagrad", infer_step<3>, {3, 1}, "optimiser step with accumulated squares"),
+    step("Adam", infer_step<4>, {4, 1}, "optimiser step with two moments"),
+    step("Momentum", infer_step<3>, {3, 0}, "optimiser step with momentum"),
+    of_run(kTraining.opaque(
+        "Gradient", 1, infer_gradient, work_gradient,
+        "derivatives; their work is not counted, and totals are withheld")), // of operators that it does not
+                                                                             // name: constant operands make
+                                                                             // no constant of it
+    kTensorRt.sorting("EfficientNMS_TRT", 1, infer_promised_detections, work_suppression, {1, 0},
+                      kDetections),
+    kTensorRt.sorting("EfficientNMS_Explicit_TF_TRT", 1, infer_promised_detections, work_suppression, {1, 0},
+                      kDetections),
+    kTensorRt.sorting("EfficientNMS_Implicit_TF_TRT", 1, infer_promised_detections, work_suppression, {1, 0},
+                      kDetections),
+    kTensorRt.sorting("EfficientNMS_ONNX_TRT", 1, infer_selection, work_suppression, {1, 0}, kDetections),
+    kTensorRt.sorting("BatchedNMS_TRT", 1, infer_promised_detections, work_suppression, {1, 0},
+                      "suppression of overlapping boxes; as many results as keepTopK"),
+    kTensorRt.sorting("BatchedNMSDynamic_TRT", 1, infer_promised_detections, work_suppression, {1, 0},
+                      "suppression of overlapping boxes; as many results as keepTopK"),
 };
 
 } // namespace
 
-constinit const std::span<const OperatorRow> contrib_misc_rows = kContribMiscRows;
+constinit const std::span<const OperatorRow> other_domain_rows = kOtherDomainRows;
 
 } // namespace archsim

@@ -49,18 +49,33 @@ void MoneyOptions::add_tenure_to(Flags& flags, const std::string& of_rented, con
 }
 
 void MoneyOptions::add_running_to(Flags& flags, const std::string& of_grid) {
-    flags.add_option("--pue", conditions.pue, "facility over device power", "RATIO").show_default();
+    add_number_to(flags, "pue");
     flags.add_option("--grid-intensity", grid_intensity,
                      "g CO2e per kWh, or a country (FRA, Germany, USA, World)" + of_grid, "GRAMS");
 }
 
 void MoneyOptions::add_use_to(Flags& flags) {
-    flags.add_option("--kwh-price", conditions.kwh_price, "USD per kWh", "USD").show_default();
-    flags.add_option("--years", conditions.years, "of use until written off").show_default();
+    add_number_to(flags, "kwh_price");
+    add_number_to(flags, "years");
+}
+
+void MoneyOptions::add_number_to(Flags& flags, std::string_view key) {
+    const CostNumber& number = *std::ranges::find(cost_numbers(), key, &CostNumber::key);
+    std::string& text = numbers[number.key];
+    Option flag =
+        flags.add_option("--" + name_key(key), text, std::string(number.help), std::string(number.value))
+            .number();
+    if (const double usual = CostOptions{}.*number.at; usual > 0) {
+        text = fmt::format("{}", usual);
+        flag.show_default();
+    }
 }
 
 CostOptions MoneyOptions::chosen() const {
-    CostOptions options = conditions;
+    CostOptions options;
+    for (const CostNumber& number : cost_numbers())
+        if (const auto given = numbers.find(number.key); given != numbers.end() && !given->second.empty())
+            number.put(given->second, "--" + name_key(number.key), options);
     if (rent || buy)
         options.tenure = rent ? Tenure::rent : Tenure::buy;
     for (const std::string& price : prices)
@@ -84,8 +99,7 @@ void ExplainOptions::add_to(Flags& flags) {
                     "MODULE\" the wall), the board around it, the wall socket of the system")
         .one_of({"chip", "board", "wall"});
     money.add_use_to(flags);
-    flags.add_option("--utilization", money.conditions.utilization, "share of time at work", "SHARE")
-        .show_default();
+    money.add_number_to(flags, "utilization");
     money.add_running_to(flags, "; adds a line on carbon (with --cost: 480)");
     flags.group("");
 }

@@ -9,8 +9,10 @@
 #include "store/results_file.hpp"
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace archsim::cli {
@@ -26,11 +28,13 @@ struct CheckOptions {
 
 /// What devices cost, as flags say it: each tool declares those of them that it asks, under its own words.
 struct MoneyOptions {
-    CostOptions conditions = {};
     std::string grid_intensity; ///< a number or a country; empty: not asked for
     bool rent = false, buy = false;
     std::vector<std::string> prices;
+    std::map<std::string_view, std::string> numbers; ///< texts of cost_numbers(), by key
 
+    /// The flag of a number of cost_numbers().
+    void add_number_to(Flags& flags, std::string_view key);
     /// --rent, --buy and --price.
     void add_tenure_to(Flags& flags, const std::string& of_rented, const std::string& of_bought);
     /// --kwh-price and --years.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 
 namespace archsim {
 
@@ -17,24 +18,56 @@ constexpr std::array kMultiples = {
     Ending{"", 1},      Ending{"k", 1e3},    Ending{"M", 1e6},           Ending{"G", 1e9},
     Ending{"K", kKibi}, Ending{"Ki", kKibi}, Ending{"Mi", kKibi* kKibi}, Ending{"Gi", kKibi* kKibi* kKibi}};
 constexpr std::array kFactors = {Ending{"", 1}, Ending{"x", 1}, Ending{"%", 0.01}};
-constexpr double kMinute = 60, kHour = 3600, kDay = 24 * kHour;
+constexpr double kMinute = 60, kHour = 3600, kDay = 24 * kHour, kYear = 365.25 * kDay, kMonth = kYear / 12;
 constexpr std::array kTimes = {
-    Ending{"s", 1},        Ending{"ms", 1e-3},     Ending{"us", 1e-6},        Ending{"µs", 1e-6},
-    Ending{"ns", 1e-9},    Ending{"min", kMinute}, Ending{"h", kHour},        Ending{"d", kDay},
-    Ending{"second", 1},   Ending{"seconds", 1},   Ending{"minute", kMinute}, Ending{"minutes", kMinute},
-    Ending{"hour", kHour}, Ending{"hours", kHour}, Ending{"day", kDay},       Ending{"days", kDay}};
-constexpr std::array kRates = {Ending{"", 1},      Ending{"/s", 1},  Ending{"1/s", 1},   Ending{"fps", 1},
-                               Ending{"FPS", 1},   Ending{"Hz", 1},  Ending{"kHz", 1e3}, Ending{"k", 1e3},
-                               Ending{"k/s", 1e3}, Ending{"M", 1e6}, Ending{"M/s", 1e6}};
+    Ending{"s", 1},          Ending{"ms", 1e-3},       Ending{"us", 1e-6},        Ending{"µs", 1e-6},
+    Ending{"ns", 1e-9},      Ending{"min", kMinute},   Ending{"h", kHour},        Ending{"d", kDay},
+    Ending{"second", 1},     Ending{"seconds", 1},     Ending{"minute", kMinute}, Ending{"minutes", kMinute},
+    Ending{"hour", kHour},   Ending{"hours", kHour},   Ending{"day", kDay},       Ending{"days", kDay},
+    Ending{"month", kMonth}, Ending{"months", kMonth}, Ending{"year", kYear},     Ending{"years", kYear}};
+constexpr std::array kRates = {Ending{"", 1},    Ending{"1/s", 1}, Ending{"fps", 1},
+                               Ending{"FPS", 1}, Ending{"Hz", 1},  Ending{"kHz", 1e3},
+                               Ending{"k", 1e3}, Ending{"M", 1e6}, Ending{"rpm", 1 / kMinute}};
+constexpr std::array kThousands = {Ending{"", 1}, Ending{"k", 1e3}, Ending{"K", 1e3}, Ending{"M", 1e6}};
 constexpr std::array kEnergies = {
     Ending{"J", 1},      Ending{"mJ", 1e-3},         Ending{"uJ", 1e-6},
     Ending{"µJ", 1e-6},  Ending{"kJ", 1e3},          Ending{"MJ", 1e6},
     Ending{"Wh", kHour}, Ending{"mWh", kHour / 1e3}, Ending{"kWh", kHour * 1e3}};
+constexpr std::array kPowers = {Ending{"W", 1}, Ending{"mW", 1e-3}, Ending{"uW", 1e-6}, Ending{"µW", 1e-6}};
 constexpr std::array kCharges = {Ending{"Ah", 1}, Ending{"mAh", 1e-3}};
 constexpr std::array kVolts = {Ending{"V", 1}};
 
+bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+/// "10000/min" of "10,000/min"; the text as it is unless each comma stands before three digits ("0,5" and
+/// "8,16" are no numbers).
+std::string without_commas(std::string_view text) {
+    const auto digits = [text](std::size_t from) {
+        std::size_t end = from;
+        while (end < text.size() && is_digit(text[end]))
+            ++end;
+        return end - from;
+    };
+    constexpr std::size_t kGroup = 3;
+    std::size_t at = digits(0);
+    if (at == 0 || at > kGroup || text.front() == '0')
+        return std::string(text);
+    std::string joined(text.substr(0, at));
+    for (; at < text.size() && text[at] == ','; at += kGroup + 1) {
+        if (digits(at + 1) != kGroup)
+            return std::string(text);
+        joined += text.substr(at + 1, kGroup);
+    }
+    return joined.append(text.substr(at));
+}
+
 template <std::size_t N>
 std::optional<double> parse_with(std::string_view text, const std::array<Ending, N>& endings) {
+    std::string joined; // what the text refers to then
+    if (text.find(',') != std::string_view::npos)
+        text = joined = without_commas(text);
     const auto number = take_number<double>(text);
     while (text.size() > 1 && text.front() == ' ')
         text.remove_prefix(1);
@@ -44,12 +77,26 @@ std::optional<double> parse_with(std::string_view text, const std::array<Ending,
     return std::nullopt;
 }
 
+/// What `read` makes of the text before a "/", per second: the rest is a unit of time.
+std::optional<double> per_second(std::string_view text, std::optional<double> (*read)(std::string_view)) {
+    const std::size_t at = text.rfind('/');
+    if (at == std::string_view::npos)
+        return std::nullopt;
+    const auto* const unit = std::ranges::find(kTimes, text.substr(at + 1), &Ending::text);
+    text = text.substr(0, at);
+    while (text.ends_with(' '))
+        text.remove_suffix(1);
+    const auto number = read(text);
+    return number && unit != kTimes.end() ? std::optional(*number / unit->factor) : std::nullopt;
+}
+
 } // namespace
 
 std::optional<std::int64_t> parse_whole(std::string_view text) {
-    if (const auto value = plain_number<std::int64_t>(text))
+    const std::string joined = without_commas(text);
+    if (const auto value = plain_number<std::int64_t>(joined))
         return value;
-    if (text.empty() || (text.back() >= '0' && text.back() <= '9') || text.back() == '.') // "1e3", "2."
+    if (text.empty() || is_digit(text.back()) || text.back() == '.') // "1e3", "2."
         return std::nullopt;
     const std::optional<double> scaled = parse_with(text, kMultiples);
     constexpr double kExact = 9007199254740992; // 2^53: beyond it a double need not be the number written
@@ -59,8 +106,7 @@ std::optional<std::int64_t> parse_whole(std::string_view text) {
 }
 
 std::optional<std::int64_t> scaled_number(std::string_view text) {
-    const bool plain = !text.empty() && text.back() >= '0' && text.back() <= '9';
-    return plain ? std::nullopt : parse_whole(text);
+    return !text.empty() && is_digit(text.back()) ? std::nullopt : parse_whole(text);
 }
 
 std::optional<double> parse_real(std::string_view text) {
@@ -76,11 +122,32 @@ std::optional<double> parse_seconds(std::string_view text) {
 }
 
 std::optional<double> parse_rate(std::string_view text) {
-    return parse_with(text, kRates);
+    const auto rate = parse_with(text, kRates);
+    return rate ? rate
+                : per_second(text, [](std::string_view number) { return parse_with(number, kThousands); });
+}
+
+std::optional<double> parse_usd(std::string_view text) {
+    if (text.starts_with('$'))
+        text.remove_prefix(1);
+    else if (text.ends_with("USD"))
+        text.remove_suffix(3);
+    while (text.ends_with(' '))
+        text.remove_suffix(1);
+    return parse_with(text, kThousands);
+}
+
+std::optional<double> parse_usd_per_hour(std::string_view text) {
+    const auto usd = per_second(text, parse_usd);
+    return usd ? std::optional(*usd * kHour) : std::nullopt;
 }
 
 std::optional<double> parse_joules(std::string_view text) {
     return parse_with(text, kEnergies);
+}
+
+std::optional<double> parse_watts(std::string_view text) {
+    return parse_with(text, kPowers);
 }
 
 std::optional<Battery> parse_battery(std::string_view text, double usual_volts) {

@@ -38,8 +38,9 @@ std::optional<Number> plain_number(std::string_view text) {
     return text.empty() ? value : std::nullopt;
 }
 
-/// A whole number: "8192", "-1", "8k" (8,000), "1.5M" (1,500,000), "2G"; "8K" and "8Ki" are 8,192, "1Mi"
-/// 1,048,576, "1Gi" 1,073,741,824. Nothing for another text, a fraction, or more than 64 bits hold.
+/// A whole number: "8192", "-1", "10,000" (commas in front of groups of three digits), "8k" (8,000), "1.5M"
+/// (1,500,000), "2G"; "8K" and "8Ki" are 8,192, "1Mi" 1,048,576, "1Gi" 1,073,741,824. Nothing for another
+/// text, a fraction, or more than 64 bits hold.
 std::optional<std::int64_t> parse_whole(std::string_view text);
 
 /// The same where a plain number would be no text: in quotes "8k" is a number and "8" is a mistake.
@@ -48,18 +49,30 @@ std::optional<std::int64_t> scaled_number(std::string_view text);
 /// A finite number with the same letters: "0.5", "2.5k", "1e6". Nothing for another text.
 std::optional<double> parse_real(std::string_view text);
 
-/// A factor: "0.5", "0.5x", "50%". Nothing for another text.
+/// A factor or a share: "0.5", "0.5x", "50%". Nothing for another text.
 std::optional<double> parse_factor(std::string_view text);
 
-/// A time in seconds: "2s", "500ms", "40 ms", "3us", "5min", "1h", "1 day". Nothing for another text or
-/// without a unit.
+/// A time in seconds: "2s", "500ms", "40 ms", "3us", "5min", "1h", "1 day", "1 month" (a twelfth of 365.25
+/// days). Nothing for another text or without a unit.
 std::optional<double> parse_seconds(std::string_view text);
 
-/// How often in a second: "30", "30fps", "30/s", "30 Hz", "10k". Nothing for another text.
+/// How often in a second: "30", "30fps", "30/s", "30 Hz", "10k", "600/min", "240rpm" (requests in a minute).
+/// Nothing for another text.
 std::optional<double> parse_rate(std::string_view text);
 
 /// An energy in joules: "100mJ", "10kJ", "20Wh". Nothing for another text or without a unit.
 std::optional<double> parse_joules(std::string_view text);
+
+/// US dollars: "25000", "25,000", "25k", "$2.49", "0.32 USD". Nothing for another text: no other currency is
+/// converted.
+std::optional<double> parse_usd(std::string_view text);
+
+/// US dollars an hour, whatever unit of time they are stated in: "20USD/h", "$4000/month". Nothing for
+/// another text or without such a unit.
+std::optional<double> parse_usd_per_hour(std::string_view text);
+
+/// A power in watts: "5W", "2.5mW", "10uW". Nothing for another text or without a unit.
+std::optional<double> parse_watts(std::string_view text);
 
 struct Battery {
     double watt_hours = 0, volts = 0;

@@ -71,13 +71,19 @@ static void scale(Estimate& e, double times) {
     e.energy_interval = e.energy_interval * times;
 }
 
+double held_weights(const NetworkWork& work, const Machine& machine) {
+    const std::string& link = machine.device->host_link_type;
+    const bool shared = link.empty() || link == "shared memory"; // one memory has them all
+    return work.weight_bytes - (shared ? 0 : machine.param(Parameter::host_tables, 0) * work.table_bytes);
+}
+
 MemoryEstimate planned_memory(const NetworkWork& work, const Machine& machine) {
     MemoryEstimate memory;
-    memory.weight_bytes = work.weight_bytes;
+    memory.weight_bytes = held_weights(work, machine);
     memory.activation_bytes = work.memory.arena_bytes;
     memory.live_bytes = work.memory.peak_live_bytes;
     memory.kv_cache_bytes = work.memory.kv_cache_bytes;
-    memory.peak_bytes = work.weight_bytes + work.memory.arena_bytes + work.memory.kv_cache_bytes;
+    memory.peak_bytes = memory.weight_bytes + work.memory.arena_bytes + work.memory.kv_cache_bytes;
     memory.capacity_bytes = memory_of_pools(machine);
     return memory;
 }

@@ -16,6 +16,9 @@ struct Stage {
     double shared_weight_bytes = 0; ///< of the part's weights, those that an earlier part holds already
 };
 
+/// Bytes of weights in the device's memory: all but the tables that its stack leaves to the host's.
+double held_weights(const NetworkWork& work, const Machine& machine);
+
 /// Bytes of a network before its kernels are chosen: no workspace yet.
 MemoryEstimate planned_memory(const NetworkWork& work, const Machine& machine);
 

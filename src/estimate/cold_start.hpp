@@ -9,6 +9,7 @@ namespace archsim {
 /// Times in seconds; NaN where an input is unknown.
 ///
 ///   build  = compile_base + compile_per_operator x operators        (of the software stack)
+///          = 0                                                      of one that compiled it before
 ///   upload = weight bytes / host link                               where the device has a link of its own
 ///          = 2 x weight bytes / DRAM bandwidth                      where it shares the host's DRAM: one
 ///          copy,
@@ -22,9 +23,10 @@ namespace archsim {
 /// 102 s + 2.3 ms + 1.2 ms. Reading the model from storage is not counted.
 struct ColdStart {
     double build_s = 0, upload_s = 0, warm_s = 0;
-    double largest_build_s = 0;  ///< of the largest part alone; build_s where there is one
-    const Fact* build = nullptr; ///< the stack's time per operator (owned by the machine)
-    const Fact* link = nullptr;  ///< what carries the weights; null where nothing is known
+    double largest_build_s = 0;             ///< of the largest part alone; build_s where there is one
+    const Fact* build = nullptr;            ///< the stack's time per operator, or none (owned by the machine)
+    const CompiledBefore* before = nullptr; ///< null where the device builds
+    const Fact* link = nullptr;             ///< what carries the weights; null where nothing is known
 
     /// Seconds until the first result.
     double first_s() const { return build_s + upload_s + warm_s; }

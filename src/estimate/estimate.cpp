@@ -46,15 +46,15 @@ std::string gigabytes(double bytes) {
 /// True when the device holds what is counted so far; says why not otherwise.
 bool fits(const Machine& machine, Estimate& e) {
     const MemoryPools pools = memory_pools(e.memory, machine);
-    const MemoryPool* const small = pools.too_small();
-    if (small == nullptr)
+    if (pools.fits())
         return true;
     e.status = Status::does_not_fit;
-    if (!small->name.empty()) {
-        e.reason = fmt::format("needs {} of {}, the part has {}", gigabytes(small->needed), small->name,
-                               gigabytes(small->capacity));
+    for (const MemoryPool& pool : pools.pools) // all that are short: who mends one would meet the next
+        if (!pool.holds() && !pool.name.empty())
+            e.reason += fmt::format("{}needs {} of {}, the part has {}", e.reason.empty() ? "" : "; ",
+                                    gigabytes(pool.needed), pool.name, gigabytes(pool.capacity));
+    if (!e.reason.empty())
         return false;
-    }
     if (const double limit = machine.param(Parameter::memory_limit, 0);
         limit > 0 && e.memory.capacity_bytes >= limit) {
         e.reason = fmt::format("needs {}, {} gives one network {} at most", gigabytes(e.memory.peak_bytes),
@@ -74,22 +74,32 @@ bool fits(const Machine& machine, Estimate& e) {
     return false;
 }
 
-/// True when the stack builds the network; one that leaves nothing to its host builds all of it or nothing.
+/// True when the stack builds the network: all of it where nothing runs what it refuses, else a part that
+/// computes. What its host would run alone says nothing about the device, and the host can be asked itself.
 bool builds(const NetworkWork& work, const Machine& machine, Estimate& e) {
     const auto& rules = machine.runtime->rules;
-    if (!rules || machine.runtime->fallback != Fallback::none || !work.uses)
+    if (!rules || machine.runtime->fallback == Fallback::vector || !work.uses)
         return true;
-    for (const OperatorUse& use : *work.uses)
-        if (!use.supported) {
-            const Precision activations = work.precision.activations;
-            const Refusal refusal =
-                refusal_of(*work.graph, *use.op, *rules, machine.device->generation, activations);
-            e.status = Status::unsupported;
-            e.reason = fmt::format("{} does not build it: {}", machine.runtime->name,
-                                   sentence(refusal, *work.graph, *use.op, activations));
-            return false;
-        }
-    return true;
+    const bool whole = machine.runtime->fallback == Fallback::none;
+    const Precision activations = work.precision.activations;
+    std::string why;
+    for (const OperatorUse& use : *work.uses) {
+        if (use.supported && !whole && use.op->work.operations() > 0)
+            return true;
+        if (use.supported || !why.empty())
+            continue;
+        const Refusal refusal =
+            refusal_of(*work.graph, *use.op, *rules, machine.device->generation, activations);
+        why = sentence(refusal, *work.graph, *use.op, activations);
+    }
+    if (why.empty())
+        return true;
+    const std::string& host = machine.device->host;
+    e.status = Status::unsupported;
+    e.reason = whole ? fmt::format("{} does not build it: {}", machine.runtime->name, why)
+                     : fmt::format("the host processor{} runs all arithmetic of the network, {} none: {}",
+                                   host.empty() ? "" : " " + host, machine.device->id, why);
+    return false;
 }
 
 /// Kernels run one after another and share one workspace.
@@ -408,6 +418,8 @@ Estimate estimate_arrangement(const NetworkWork& work, const Machine& machine, c
     e.throughput_per_s = work.batch / point.interval_s;
     e.energy_scale =
         bounded_by_budget(machine, point.prices.total(e.events), point.interval_s, point.clock_ratio);
+    if (e.energy_scale == 1)
+        e.energy_scale = up_to_rating(machine, point.prices, e.events, point.interval_s, point.clock_ratio);
     price_subgraphs(*chosen, machine, point, options, e);
     price_power(machine, point, e);
     for (Finding& finding : unpriced_events(e.events, machine))

@@ -40,9 +40,11 @@ ColdStart cold_start(const Machine& machine, double operators, double weight_byt
     ColdStart result;
     result.warm_s = warm_s;
     const Runtime& stack = *machine.runtime;
-    result.build = &stack.compile_per_operator;
+    result.before = stack.compiled_for(machine.device->generation);
+    result.build = result.before != nullptr ? &result.before->build : &stack.compile_per_operator;
     const auto build = [&](double count) {
-        return stack.compile_base.value + stack.compile_per_operator.value * count;
+        return result.before != nullptr ? 0
+                                        : stack.compile_base.value + stack.compile_per_operator.value * count;
     };
     result.build_s = build(operators);
     result.largest_build_s = largest_part > 0 ? build(largest_part) : result.build_s;

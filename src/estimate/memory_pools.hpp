@@ -4,6 +4,7 @@
 
 #include "archsim/estimate/estimate.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -21,14 +22,11 @@ struct MemoryPool {
 /// weights and activations in memories apart.
 struct MemoryPools {
     std::array<MemoryPool, 2> pools;
-    /// Null where the network fits.
-    const MemoryPool* too_small() const {
-        for (const MemoryPool& pool : pools)
-            if (!pool.holds())
-                return &pool;
-        return nullptr;
+    bool fits() const {
+        return std::all_of(pools.begin(), pools.end(), [](const MemoryPool& p) { return p.holds(); });
     }
-    bool fits() const { return too_small() == nullptr; }
+    /// What lies in memories of their own, which do not make room for each other.
+    bool apart() const { return !pools.front().name.empty(); }
 };
 MemoryPools memory_pools(const MemoryEstimate& memory, const Machine& machine);
 double memory_of_pools(const Machine& machine);

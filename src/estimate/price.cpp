@@ -87,8 +87,9 @@ EventPrices EventPrices::scaled(double factor) const {
     EventPrices out = *this;
     if (factor == 1)
         return out;
-    for (double& price : out.joules_)
-        price *= factor;
+    if (factor < 1) // a rating is one of products
+        for (double& price : out.joules_)
+            price *= factor;
     for (double& price : out.mac_joules_)
         price *= factor;
     return out;
@@ -128,6 +129,17 @@ double bounded_by_budget(const Machine& machine, double event_joules, double sec
     if (machine.power_budget_w <= 0 || event_joules <= room)
         return 1;
     return std::max(0.0, room) / event_joules;
+}
+
+double up_to_rating(const Machine& machine, const EventPrices& prices, const EventCounts& events,
+                    double seconds, double clock_ratio) {
+    if (!machine.energy || machine.power_limit_w <= 0)
+        return 1;
+    const EnergyBreakdown now = prices.of(events);
+    const double products = now[Event::mac], more = dot(events.macs, machine.energy->rated_mac);
+    const double room = (machine.power_limit_w - static_power_at(machine, clock_ratio)) * seconds;
+    return products > 0 ? 1 + std::clamp(more, 0.0, std::max(0.0, room - prices.total(events))) / products
+                        : 1;
 }
 
 double event_price(const EnergyTable& table, Event event, double voltage) {

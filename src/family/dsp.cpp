@@ -70,7 +70,7 @@ struct Core {
         if (half_floats(work.precision))
             vector_rate /= machine.param(Parameter::half_vector_cost, 1);
         scratchpad = managed_memory_bytes(machine);
-        limits = limits_of(facts, scratchpad);
+        limits = limits_of(facts, scratchpad, std::max(1.0, cols));
         stays_in = between_layers(facts, scratchpad / 2);
         narrow = matrix_format(machine, PrecisionConfig::uniform(Precision::int8), Precision::int8);
         // Neither device nor stack states vector units: what follows a square array is as wide as its side.

@@ -141,7 +141,8 @@ struct Array {
             context = {std::floor(whole.units * fill), std::floor(whole.controllers * fill),
                        whole.per_controller, whole.weights * fill};
         }
-        limits = limits_of(facts, buffer / std::max(1.0, in_work));
+        limits = limits_of(facts, buffer / std::max(1.0, in_work),
+                           facts.row_stationary ? 1 : facts.array_cols.value_or(1));
         images_at_work = in_work;
         stays_in = between_layers(facts, buffer);
         pixels = {facts.array_pixels[0].value_or(1), facts.array_pixels[1].value_or(1)};

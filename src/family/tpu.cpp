@@ -46,7 +46,7 @@ struct Chip {
         // Cores split the batch: in latency scenario the busiest core holds whole images.
         busy = m.scenario == Scenario::throughput ? cores : network.batch / std::ceil(network.batch / cores);
         capacity = on_chip_bytes(m) * busy / cores;
-        limits = limits_of(facts, on_chip_bytes(m) / cores);
+        limits = limits_of(facts, on_chip_bytes(m) / cores, array.cols);
         stays_in = between_layers(facts, capacity);
         // Nothing waits for the start of a program that has none.
         if (m.parameters.fact(Parameter::inference_overhead).known())

@@ -239,7 +239,27 @@ std::vector<QuestionField> duty_fields() {
              .group = "Energy, memory and money",
              .of = FieldOf::duty,
              .print = battery_text,
-             .parse = give_battery}};
+             .parse = give_battery},
+            {.key = "idle_power",
+             .flag = "--idle-power",
+             .help = "what each device draws between inferences, with --every: 10uW",
+             .value = "POWER",
+             .group = "Energy, memory and money",
+             .of = FieldOf::duty,
+             .print =
+                 [](const Question& q) {
+                     const double idle_w = q.conditions.duty.idle_w;
+                     return text_or_none(idle_w > 0 ? std::optional(number_text(idle_w) + "W")
+                                                    : std::nullopt);
+                 },
+             .parse =
+                 [](const std::string& text, const std::string& name, Question& q) {
+                     const auto watts = parse_watts(text);
+                     if (!watts || !(*watts > 0) || !std::isfinite(*watts))
+                         throw UsageError(fmt::format(
+                             "{}: expected a power with a unit (10uW, 2.5mW), got \"{}\"", name, text));
+                     q.conditions.duty.idle_w = *watts;
+                 }}};
 }
 
 } // namespace

@@ -60,9 +60,11 @@ namespace {
 /// What fields must keep to together, once all are there.
 void check_together(const Question& question, Spelling spelling) {
     const auto name = [&](const char* key) { return question_field(key).spelled(spelling); };
-    if (const Duty& duty = question.conditions.duty; duty.battery_wh > 0 && !duty.stated())
-        throw UsageError(fmt::format("{}: say how often it works, with {} or {}", name("battery"),
-                                     name("every"), name("fps")));
+    if (const Duty& duty = question.conditions.duty;
+        (duty.battery_wh > 0 || duty.idle_w > 0) && !duty.stated())
+        throw UsageError(fmt::format("{}: say how often it works, with {} or {}",
+                                     name(duty.battery_wh > 0 ? "battery" : "idle_power"), name("every"),
+                                     name("fps")));
     const auto& prompt = question.workload.prompt;
     if (!prompt) {
         if (question.conditions.devices == 0)

@@ -173,6 +173,9 @@ std::vector<std::string> texts_of_json(const QuestionField& field, const Json& v
     std::vector<std::string> texts;
     if (value.is_null())
         return texts;
+    const bool one = field.kind == FieldKind::whole || field.kind == FieldKind::real;
+    if (one && value.is_string()) // as a flag writes it: what the field reads, it takes
+        return {value.get<std::string>()};
     switch (field.kind) {
     case FieldKind::truth:
         if (!value.is_boolean())
@@ -184,6 +187,8 @@ std::vector<std::string> texts_of_json(const QuestionField& field, const Json& v
         return {number_of(value, name)};
     case FieldKind::text:
     case FieldKind::file:
+        if (field.kind == FieldKind::text && value.is_number())
+            return {value.dump()};
         if (!value.is_string())
             wrong(name, "a text");
         return {value.get<std::string>()};

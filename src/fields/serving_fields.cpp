@@ -53,18 +53,16 @@ ServingField whole_field(ServingField row, At at, std::int64_t low, std::int64_t
 }
 
 template <class At>
-ServingField real_field(ServingField row, At at, double low, double high) {
+ServingField real_field(ServingField row, At at, double low, double high,
+                        std::optional<double> (*read)(std::string_view) = parse_real) {
     row.kind = FieldKind::real;
     row.print = [at](const ServingRequest& r) {
         ServingRequest copy = r, usual;
         return unusual(at(copy), at(usual));
     };
-    row.parse = [at, low, high, what = row.help](const std::string& text, const std::string& name,
-                                                 ServingRequest& r) {
-        std::optional<double> value = parse_real(text);
-        if (!value)
-            if (const auto whole = parse_whole(text)) // 2k
-                value = static_cast<double>(*whole);
+    row.parse = [at, low, high, read, what = row.help](const std::string& text, const std::string& name,
+                                                       ServingRequest& r) {
+        const std::optional<double> value = read(text);
         if (!value)
             throw UsageError(
                 fmt::format("{}: expected a number such as 0.5 or 2k ({}), got \"{}\"", name, what, text));
@@ -157,9 +155,9 @@ std::vector<ServingField> load_fields() {
     return {
         real_field({.key = "rate",
                     .aliases = {"rate_per_s"},
-                    .help = "requests per second, arriving as --arrivals says",
+                    .help = "requests per second (or 600/min), arriving as --arrivals says",
                     .value = "RATE"},
-                   load(&RequestPlan::rate_per_s), kLeastRate, kMostRate),
+                   load(&RequestPlan::rate_per_s), kLeastRate, kMostRate, parse_rate),
         choice_field({.key = "arrivals",
                       .help = "how requests arrive at a rate: poisson (each by itself), constant (evenly), "
                               "bursty (gaps of a gamma distribution, --burstiness)",
@@ -366,7 +364,7 @@ std::vector<ServingField> carbon_fields() {
             {.key = "pue",
              .help = "facility over device power, of the run's carbon",
              .value = "RATIO",
-             .fallback = "1.58"},
+             .fallback = "1.58 in data centres, else 1"},
             [](ServingRequest & r) -> auto& { return r.pue; }, 1, kMostPue),
         {.key = "grid_intensity",
          .help = "g CO2e per kWh, or a country (FRA, Germany, USA, World)",

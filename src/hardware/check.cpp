@@ -223,14 +223,15 @@ class Checker {
         return nullptr;
     }
 
-    /// All-in energies against bare arithmetic, where the database has an energy table that can be read.
+    /// All-in energies against bare arithmetic, and what has no price, where the database has an energy table
+    /// that can be read.
     void energies() {
         if (!is_text_file(root_ / "energy.json"))
             return;
         try {
             const EnergyDatabase energy(root_ / "energy.json");
             for (const auto& device : devices_)
-                append(energy.below_arithmetic(*device));
+                append(energy.price_findings(*device));
         } catch (const InputError& problem) {
             append(problem.findings());
         }

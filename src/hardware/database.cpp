@@ -58,6 +58,9 @@ static std::shared_ptr<const Device> in_computer(const Device& device, const std
                                          : "")
                    : known.size() > kFew ? fmt::format("list_hardware_mappers shows every {}", what)
                                          : fmt::format("give {}", either_of(known));
+    if (what == "device")
+        finding.hint += "; a part that is missing can be described in a JSON file, --hardware PART.json: see "
+                        "docs/adding_a_device.md";
     throw InputError(finding);
 }
 

@@ -6,9 +6,35 @@
 
 namespace archsim {
 
+/// Stands for all units of a chip, which its family counts.
+static bool is_whole_chip(const Engine& engine) {
+    return engine.count == 1 && engine.unit == "chip";
+}
+
+double unit_count(const Device& device) {
+    if (std::ranges::all_of(device.engines, is_whole_chip))
+        return most_units(device);
+    double units = 0;
+    for (const Engine& engine : device.engines)
+        units = std::max(units, engine.count);
+    return units;
+}
+
+double built_units(const Device& device, double factor) {
+    const double units = unit_count(device);
+    return units > 0 ? whole(units, factor) / units : factor;
+}
+
+/// What stands for a whole chip has as many of its operations as are left of the units.
 static void scale_units(Device& d, double factor) {
+    const double built = built_units(d, factor);
+    d.unit_change *= built;
     for (Engine& engine : d.engines)
-        engine.count = whole(engine.count, factor);
+        if (is_whole_chip(engine))
+            for (Fact& rate : engine.ops_per_clock)
+                scale(rate, built);
+        else
+            engine.count = whole(engine.count, factor);
     scale_facts(d, Structure::units, factor);
     for (PowerMode& mode : d.power_modes)
         if (mode.active_units.known())
@@ -16,6 +42,7 @@ static void scale_units(Device& d, double factor) {
 }
 
 static void scale_arrays(Device& d, double factor) {
+    d.array_change *= factor;
     // Where nothing multiplies matrices alone, the sides that a device states are those of its vector units.
     const bool sides = scale_facts(d, Structure::array, factor);
     const bool matrix =
@@ -27,6 +54,7 @@ static void scale_arrays(Device& d, double factor) {
 }
 
 static void scale_memory(Device& d, double factor) {
+    d.memory_change *= factor;
     for (MemoryLevel& level : d.memory)
         scale(level.capacity, factor);
     scale_facts(d, Structure::on_chip_memory, factor);

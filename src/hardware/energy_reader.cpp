@@ -174,25 +174,33 @@ void read_family_energy(ObjectReader& entry, FamilyEnergy& family) {
     family.static_share = entry.quantity("static_share", D::one, {0, 1}, Need::required);
     family.clock_exponent = entry.quantity("clock_exponent", D::one, {1, 3}, Need::required);
     family.lowest_voltage = entry.quantity("lowest_voltage", D::one, {0.01, 1}, Need::required);
+    family.board_rating = entry.quantity("board_rating", D::one, {0.1, 1});
     family.bounded_by_limit = entry.flag("bounded_by_limit", true);
     family.nominal_clock = entry.quantity("nominal_clock", D::frequency, kClock);
+}
+
+void read_curve(ObjectReader& owner, std::string_view name, std::vector<std::pair<double, double>>& curve) {
+    owner.object(name, [&](ObjectReader& table) {
+        each_node(table, [&](std::string_view node, double process) {
+            curve.emplace_back(process, table.number(node, {0.01, 100}));
+        });
+    });
+    std::ranges::sort(curve);
+    if (curve.empty())
+        owner.missing(name, "give factors by process node");
 }
 
 void read_scaling(ObjectReader& document, EnergySpec& spec) {
     document.object("scaling", [&](ObjectReader& classes) {
         classes.text("description");
-        for (const Scaling scaling : {Scaling::logic, Scaling::sram, Scaling::wire}) {
-            const std::string_view name = name_of(scaling);
-            auto& curve = spec.scaling[static_cast<std::size_t>(scaling)];
-            classes.object(name, [&](ObjectReader& table) {
-                each_node(table, [&](std::string_view node, double process) {
-                    curve.emplace_back(process, table.number(node, {0.01, 100}));
-                });
-            });
-            std::ranges::sort(curve);
-            if (curve.empty())
-                classes.missing(name, "give factors by process node");
-        }
+        for (const Scaling scaling : {Scaling::logic, Scaling::sram, Scaling::wire})
+            read_curve(classes, name_of(scaling), spec.scaling[static_cast<std::size_t>(scaling)]);
+    });
+    document.object("design_changes", [&](ObjectReader& changes) {
+        changes.text("description");
+        spec.compute_share = changes.quantity("compute_share", D::one, {0, 1}, Need::required);
+        spec.memory_share = changes.quantity("memory_share", D::one, {0, 1}, Need::required);
+        read_curve(changes, "memory_exponent", spec.memory_exponent);
     });
 }
 

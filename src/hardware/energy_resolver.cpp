@@ -1,8 +1,10 @@
 #include "hardware/energy_resolver.hpp"
 
+#include "core/same_everywhere.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -36,6 +38,17 @@ const Fact* find_type(const std::vector<TypedPrice>& prices, std::string_view ty
     return best;
 }
 
+bool names_type(const std::vector<TypedPrice>& prices, std::string_view type) {
+    const std::string wanted = lower_case(type);
+    const auto names = [&](const std::string& prefix) {
+        const bool longer = wanted.size() > prefix.size();
+        return wanted.starts_with(lower_case(prefix)) &&
+               !(longer && std::isdigit(static_cast<unsigned char>(wanted[prefix.size()])) != 0);
+    };
+    return std::ranges::any_of(
+        prices, [&](const TypedPrice& price) { return std::ranges::any_of(price.types, names); });
+}
+
 EnergyTable EnergyResolver::resolve() {
     resolve_voltage();
     for (std::size_t e = 0; e < kEventCount; ++e)
@@ -47,8 +60,10 @@ EnergyTable EnergyResolver::resolve() {
     for (Precision p : kPrecisions)
         resolve_mac(p);
     apply_multiples();
+    grow_memory();
     for (Precision p : kPrecisions)
         table_.operation[at(p)] = operation_energy(p);
+    resolve_rating();
     return std::move(table_);
 }
 
@@ -105,6 +120,13 @@ double EnergyResolver::own_clock() const {
     return table_.nominal_clock.value / (family_.nominal_clock.known() ? 1 : device_.clock_change);
 }
 
+/// Whether its modes state clocks and limits of their own: a module, whose figures hold its host.
+bool EnergyResolver::states_clocks() const {
+    return std::ranges::any_of(device_.power_modes, [](const PowerMode& mode) {
+        return mode.clock.known() || mode.active_units.known();
+    });
+}
+
 const Fact* EnergyResolver::own_fact(std::string_view name) const {
     for (const FittedParameter& constant : device_.energy)
         if (constant.name == name)
@@ -130,6 +152,12 @@ double EnergyResolver::scale_of(const NodePrice& price) const {
     return interpolate(curve, node_of(price)) / interpolate(curve, price.process);
 }
 
+/// A node that the curves do not reach; prices are then those of the nearest that they have.
+bool EnergyResolver::beyond_table(double node) const {
+    const auto& curve = spec_.scaling[static_cast<std::size_t>(Scaling::logic)];
+    return !curve.empty() && (node < curve.front().first || node > curve.back().first);
+}
+
 double EnergyResolver::value_at(const NodePrice& price) const {
     if (price.by_process.empty())
         return price.energy.value * scale_of(price);
@@ -149,7 +177,8 @@ Fact EnergyResolver::price_at(const NodePrice& price) const {
     else if (fact.known() && price.scaling != Scaling::none && node != price.process)
         fact.note = fmt::format("{:g} nm to {:g} nm as {}, x{:.2f}", price.process, node,
                                 price.scaling == Scaling::sram ? "SRAM" : archsim::name_of(price.scaling),
-                                scale_of(price));
+                                scale_of(price)) +
+                    (beyond_table(node) ? ", where the table ends" : "");
     fact.value = value_at(price);
     return fact;
 }
@@ -167,7 +196,8 @@ double EnergyResolver::priced(const ReferenceKernel& kernel, Precision p, Event 
 void EnergyResolver::resolve_memory() {
     if (!device_.dram)
         return;
-    const Fact* chip = find_type(spec_.dram_device, device_.dram->type);
+    const bool named = names_type(spec_.dram_device, device_.dram->type);
+    const Fact* chip = find_type(spec_.dram_device, named ? device_.dram->type : std::string_view());
     const Fact* path = find_type(family_.dram_path, device_.dram->type);
     if (chip == nullptr || path == nullptr)
         return;
@@ -182,12 +212,23 @@ void EnergyResolver::resolve_memory() {
     double stream = 0;
     for (std::size_t e = 0; e < kEventCount; ++e)
         stream += family_.stream_kernel[e] * table_.event[e].value_or(0);
-    total.note = fmt::format("{} {:.3g} pJ/B and path {:.3g} pJ/B", device_.dram->type, chip->value * 1e12,
+    total.note = fmt::format("{} {:.3g} pJ/B and path {:.3g} pJ/B",
+                             named ? device_.dram->type : "memory of no known type", chip->value * 1e12,
                              total.value * 1e12);
     if (stream > 0)
         total.note += fmt::format(", of which {:.2g} pJ/B are priced as other events", stream * 1e12);
     total.value = chip->value + std::max(0.0, total.value - stream);
     table_.event[at(Event::dram_byte)] = total;
+}
+
+/// A byte of a larger memory passes longer wires. Engines' figures are taken apart before, as the device has
+/// its memory.
+void EnergyResolver::grow_memory() {
+    if (device_.memory_change == 1 || spec_.memory_exponent.empty())
+        return;
+    for (const Event e : {Event::l1_byte, Event::l2_byte, Event::llc_byte})
+        table_.event[at(e)].value *= same_everywhere(std::pow(
+            device_.memory_change, interpolate(spec_.memory_exponent, node_of(family_.events[at(e)]))));
 }
 
 void EnergyResolver::resolve_host() {
@@ -197,13 +238,17 @@ void EnergyResolver::resolve_host() {
 }
 
 /// A card sits in a server beside a host that the device's own power leaves out; a module or a board
-/// holds its host and is fed by an adapter.
+/// holds its host and is fed by an adapter. A host on the chip that starts kernels is in static power where
+/// somebody measured that; an estimate is of the device alone.
 void EnergyResolver::resolve_wall() {
     const std::string link = lower_case(device_.host_link_type);
     const bool card = link.starts_with("pcie") || link.starts_with("nvlink");
     const bool server = card || device_.family.row().is_host;
     table_.supply_efficiency = server ? spec_.wall.server_supply_efficiency : spec_.wall.adapter_efficiency;
-    if (card)
+    const Fact& awake = device_.active_idle;
+    const bool left_out = link == "shared memory" && device_.dispatch_kernel.known() && !states_clocks() &&
+                          awake.known() && awake.source && awake.source->kind == SourceKind::assumed;
+    if (card || left_out)
         table_.host_share = spec_.wall.host_share;
 }
 

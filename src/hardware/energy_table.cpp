@@ -30,8 +30,8 @@ std::optional<PriceGroup> price_group(Event event) {
 EnergyDatabase::EnergyDatabase(const std::filesystem::path& file)
     : spec_(std::make_shared<const EnergySpec>(read_energy_spec(file))), file_(file) {}
 
-std::vector<Finding> EnergyDatabase::below_arithmetic(const Device& device) const {
-    return EnergyResolver(*spec_, device).below_arithmetic();
+std::vector<Finding> EnergyDatabase::price_findings(const Device& device) const {
+    return EnergyResolver(*spec_, device).price_findings();
 }
 
 const std::vector<ClockAtLimit>& EnergyDatabase::clocks_at_limit() const {

@@ -34,11 +34,15 @@ struct EnergyTable {
     std::array<Fact, kPrecisionCount>
         mac{}; ///< joules per multiply-accumulate, datapath and what no event counts
     std::array<Fact, kEventCount> event{}; ///< joules per count; unknown = the family has no such event
+    /// Joules per multiply-accumulate that a board takes beyond its events where its limit is what its
+    /// densest products draw (energy.json, board_rating); zeros elsewhere.
+    std::array<double, kPrecisionCount> rated_mac{};
     Fact dram_device;       ///< part of [dram_byte] spent in DRAM and its interface, joules per byte
     Fact static_power;      ///< watts while busy, without dynamic work: the sum of its parts
     Fact awake_power;       ///< part of it: the die, clocked and awake, with its regulators
     Fact clocked_power;     ///< of that, what follows the clock as f V^2; unknown where nobody told it apart
     Fact memory_power;      ///< part of it: standby and refresh of the DRAM; unknown where there is none
+    double static_growth = 1; ///< of a changed design over the device as described
     Fact clock_exponent;    ///< dynamic power ~ (f / f0)^a; a = 1 + 2 g when V ~ f^g
     Fact nominal_clock;     ///< Hz; unknown = whatever clock the device runs at
     Fact lowest_voltage;    ///< lowest V^2 relative to nominal
@@ -82,8 +86,9 @@ class EnergyDatabase {
     /// device's own constants.
     EnergyTable resolve(const Device& device) const;
     /// A finding for every all-in energy of a multiply-accumulate, of the device or of its family at the
-    /// device's node, that is below what its bare arithmetic takes there.
-    std::vector<Finding> below_arithmetic(const Device& device) const;
+    /// device's node, that is below what its bare arithmetic takes there; a warning where the table names
+    /// neither memory nor node.
+    std::vector<Finding> price_findings(const Device& device) const;
 
   private:
     std::shared_ptr<const EnergySpec> spec_;

@@ -177,4 +177,13 @@ bool scale_facts(Device& device, Structure part, double factor) {
     return stated;
 }
 
+double most_units(const Device& device) {
+    double most = 0;
+    for (const FactRow& row : device.family.row().facts)
+        if (const auto* number = std::get_if<Fact FamilyFacts::*>(&row.member);
+            number != nullptr && row.scales_with == Structure::units && device.facts.get() != nullptr)
+            most = std::max(most, (device.facts.get()->**number).value_or(0));
+    return most;
+}
+
 } // namespace archsim

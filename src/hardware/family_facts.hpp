@@ -19,6 +19,9 @@ std::vector<std::string_view> missing_facts(const Device& device);
 /// they do.
 bool scale_facts(Device& device, Structure part, double factor);
 
+/// The largest number of units that the family's facts count; 0: none does.
+double most_units(const Device& device);
+
 /// A value that is unknown stays so.
 inline void scale(Fact& fact, double factor) {
     fact.value *= factor; // NaN stays NaN

@@ -109,7 +109,10 @@ std::shared_ptr<const Device> slice_of(const Device& device, std::string_view na
             shared(memory, {&level.capacity, &level.bandwidth});
     shared(memory, {&part.dram->capacity, &part.dram->bandwidth});
     shared(compute, {&part.tdp, &part.idle, &part.active_idle});
-    part.list_price = part.cloud_price = part.server_price = {};
+    part.unit_change = 1; // its part of what the whole draws is given, not another design
+    part.list_price = part.server_price = {};
+    if (part.cloud_price) // it stands where the whole does
+        part.cloud_price->amount = {.note = "a slice has no price of its own"};
     part.link_bandwidth = {};
     part.slices.clear();
     return in_mode(std::move(part), {.name = slice->name});

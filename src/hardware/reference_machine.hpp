@@ -1,6 +1,6 @@
 #pragma once
-// The processors beside which stacks state the time of code that starts work:
-// hardware_db/reference_machines.json.
+// The computers that stacks and models take for granted (hardware_db/reference_machines.json): the processors
+// beside which stacks state the time of code that starts work, and what a system keeps of a memory.
 
 #include <string_view>
 
@@ -9,5 +9,9 @@ namespace archsim {
 /// Instructions that the processor decodes per second beside which stacks of a family state such times.
 /// Throws InputError where the table has none.
 double reference_decode_rate(std::string_view family);
+
+/// Bytes that programs get of a memory in which an operating system lives, too: all of one in which none
+/// does.
+double left_by_system(double memory_bytes);
 
 } // namespace archsim

@@ -206,6 +206,13 @@ void read_runtime_body(ObjectReader& document, Runtime& runtime) {
     runtime.fallback = read_choice(document, "fallback", kFallbackChoices);
     runtime.compile_per_operator = document.quantity("compile_per_operator", D::time, {0, 1e4});
     runtime.compile_base = document.quantity("compile_base", D::time, {0, 1e5});
+    document.object("compiled_before", [&](ObjectReader& block) {
+        CompiledBefore& before = runtime.compiled_before.emplace();
+        before.tool = block.text("tool", Need::required);
+        before.generations = block.texts("generations");
+        block.text("source");
+        before.build = {0, block.source_or_none()};
+    });
     document.object("check", [&](ObjectReader& block) { runtime.check = read_check(block); });
     runtime.notes = document.texts("notes");
 }

@@ -38,6 +38,27 @@ void EnergyResolver::resolve_static() {
         table_.static_power.note = "share of the thermal design power";
     }
     divide_static();
+    grow_die();
+}
+
+/// Of a changed design over the device's own, where so many units are not counted one by one.
+double EnergyResolver::die_growth(double units) const {
+    const double compute = units * device_.array_change * device_.array_change;
+    return 1 + spec_.compute_share.value_or(0) * (compute - 1) +
+           spec_.memory_share.value_or(0) * (device_.memory_change - 1);
+}
+
+/// What is known of the device's die as a whole grows by the shares of what a design changes about it.
+/// Worked: four times the cores of a die that draws 1 W, of which compute takes 30 %: 1.9 W.
+void EnergyResolver::grow_die() {
+    const double grown = die_growth(device_.unit_change);
+    if (grown == 1 || !table_.static_power.known())
+        return;
+    const double own = table_.static_power.value;
+    table_.awake_power.value *= grown;
+    table_.static_power.value = table_.awake_power.value + table_.memory_power.value_or(0);
+    table_.static_growth = table_.static_power.value / own;
+    table_.static_power.note += fmt::format("; the die x{:.3g}, as its parts are changed", grown);
 }
 
 /// A sum that is known as a whole: what the memory does not draw, the die does. Memory that would draw
@@ -81,7 +102,7 @@ bool EnergyResolver::add_awake_die() {
     }
     const double clock = clock_at_limit().value_or(table_.nominal_clock.value) / device_.clock_change;
     table_.awake_power.value *=
-        units * device_.clock_change *
+        units * die_growth(1) * device_.clock_change *
         same_everywhere(std::pow(clock / family_.awake_clock.value, table_.clock_exponent.value_or(1)));
     const std::string awake = fmt::format("die with {:g} units awake", units);
     table_.awake_power.note = awake;

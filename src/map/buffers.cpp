@@ -35,7 +35,7 @@ static Limits with_widths(const OperatorUse& use, const Contraction& c, const Li
     return own;
 }
 
-Limits limits_of(const BufferFacts& facts, double capacity) {
+Limits limits_of(const BufferFacts& facts, double capacity, double channels) {
     Limits limits;
     // A capacity that nobody published bounds nothing: traffic is then what is compulsory.
     const bool known = capacity > 0 || facts.input_buffer.known() || facts.weight_buffer.known() ||
@@ -43,7 +43,7 @@ Limits limits_of(const BufferFacts& facts, double capacity) {
     limits.shared = known ? capacity : std::numeric_limits<double>::infinity();
     limits.own = {facts.input_buffer.value_or(0), facts.weight_buffer.value_or(0),
                   facts.output_buffer.value_or(0)};
-    limits.output_grain = facts.output_grain.value_or(1);
+    limits.output_grain = facts.output_grain.value_or(channels);
     for (std::size_t i = 0; i < kTileOrders.size(); ++i)
         limits.runs[i] = facts.tile_orders.empty() ||
                          std::ranges::find(facts.tile_orders, kTileOrders[i]) != facts.tile_orders.end();

@@ -47,8 +47,8 @@ inline constexpr std::array kBufferRows = {
          "Buffer of outputs alone, from which no later layer reads; absent: they lie in the shared one.",
          {.unit = "B", .high = 1e12, .scales_with = Structure::on_chip_memory}),
     fact("output_grain", &BufferFacts::output_grain,
-         "Output channels that a tile has, unless half of what it holds are their weights; absent: any "
-         "number.",
+         "Output channels that a tile has, unless half of what it holds are their weights; absent: as "
+         "many as the array makes at once.",
          {.high = 65536}),
     fact("tile_orders", &BufferFacts::tile_orders,
          "Loop orders that the machine runs, by the operand that stays in the buffer; absent: all.",
@@ -73,8 +73,10 @@ constexpr std::array<FactRow, N + M> with_rows(const std::array<FactRow, N>& own
     (std::make_index_sequence<N>(), std::make_index_sequence<M>());
 }
 
-/// `capacity` is what operands share that have no buffer of their own.
-tiling::Limits limits_of(const BufferFacts& facts, double capacity);
+/// `capacity` is what operands share that have no buffer of their own. An array makes `channels` of the
+/// output at once: a tile of fewer would leave a part of it without work, so that they are the grain where
+/// none is stated.
+tiling::Limits limits_of(const BufferFacts& facts, double capacity, double channels = 1);
 /// Bytes in which results may wait for the layer that reads them: none where they lie in a buffer of their
 /// own.
 double between_layers(const BufferFacts& facts, double capacity);

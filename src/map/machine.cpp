@@ -3,6 +3,7 @@
 #include "archsim/map/machine_changes.hpp"
 #include "hardware/energy_table.hpp"
 #include "hardware/parameter_site.hpp"
+#include "hardware/reference_machine.hpp"
 #include "map/on_chip.hpp"
 
 #include <algorithm>
@@ -30,10 +31,15 @@ double largest_unit_count(const Device& device) {
     return units;
 }
 
-/// The part that the system lets a GPU use of a memory which it shares with its host.
-double usable_share(const Device& device) {
-    const bool small = device.dram->capacity.value_or(0) <= family_number(device, "small_memory").value_or(0);
-    return family_number(device, small ? "small_working_set" : "working_set").value_or(1);
+/// What the driver, and of a memory that the host uses, too, its system lets programs have.
+double usable_memory(const Device& device) {
+    const double capacity = device.dram->capacity.value_or(0);
+    const bool small = capacity <= family_number(device, "small_memory").value_or(0);
+    const double usable =
+        family_number(device, small ? "small_working_set" : "working_set").value_or(1) * capacity -
+        family_number(device, "driver_memory").value_or(0);
+    const bool shared = device.family.row().is_host || device.host_link_type == "shared memory";
+    return std::max(0.0, shared ? std::min(usable, left_by_system(capacity)) : usable);
 }
 
 /// Clock at which code runs: the mode's, else that with every core busy or what the chip sustains, else
@@ -80,18 +86,17 @@ class MachineBuilder {
         if (limit.known())
             (estimated ? m_.power_budget_w : m_.power_limit_w) = limit.value;
         if (m_.mode && m_.mode->active_idle.known())
-            m_.static_power_w = m_.mode->active_idle.value;
+            m_.static_power_w = m_.mode->active_idle.value * (m_.energy ? m_.energy->static_growth : 1);
         else if (m_.energy && m_.energy->static_power.known() &&
                  (!assumes_nothing(*m_.runtime) || d.active_idle.known()))
             m_.static_power_w = m_.energy->static_power.value;
         // Otherwise energy is that of events alone: no share of a rating where a stack assumes nothing.
         if (d.dram)
-            m_.memory_capacity_bytes = std::max(0.0, usable_share(d) * d.dram->capacity.value_or(0) -
-                                                         family_number(d, "driver_memory").value_or(0));
+            m_.memory_capacity_bytes = usable_memory(d);
         else if (!m_.runtime->streams_weights) // everything lives in what is on the chip
             m_.memory_capacity_bytes = managed_memory_bytes(m_);
         else if (m_.host && m_.host->dram) // weights pass through, out of the host's memory
-            m_.memory_capacity_bytes = m_.host->dram->capacity.value_or(0);
+            m_.memory_capacity_bytes = usable_memory(*m_.host);
         if (const double least = m_.param(Parameter::memory_limit, 0);
             least > 0 && (m_.memory_capacity_bytes <= 0 || least < m_.memory_capacity_bytes))
             m_.memory_capacity_bytes = least;

@@ -77,4 +77,12 @@ std::vector<double> StoredTensors::bytes(const PrecisionConfig& config) const {
     return bytes;
 }
 
+double StoredTensors::bytes(const PrecisionConfig& config, Storage storage) const {
+    const std::vector<double> all = bytes(config);
+    double sum = 0;
+    for (std::size_t i = 0; i < all.size(); ++i)
+        sum += kinds_[tensors_[i].kind].storage == storage ? all[i] : 0;
+    return sum;
+}
+
 } // namespace archsim

@@ -47,6 +47,8 @@ class StoredTensors {
     void add(double elements, const TensorFormat& format, Storage storage);
     /// Bytes of each.
     std::vector<double> bytes(const PrecisionConfig& config) const;
+    /// Bytes of those that are stored so.
+    double bytes(const PrecisionConfig& config, Storage storage) const;
 
   private:
     struct Kind {

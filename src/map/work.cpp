@@ -487,6 +487,7 @@ NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partiti
     }
     for (const double bytes : common.weights.bytes(precision))
         network.weight_bytes += bytes;
+    network.table_bytes = common.weights.bytes(precision, Storage::table);
     // Keys and values stay on the device between steps.
     for (TensorId in : graph.inputs)
         if (in != kNoTensor && !graph.tensors[in].kv_cache)

@@ -11,7 +11,8 @@ namespace {
 
 /// Seconds by what they are spent on.
 struct BoundSeconds {
-    double compute = 0, memory = 0, overhead = 0, exchange = 0; ///< the last is part of overhead
+    double compute = 0, memory = 0, overhead = 0;
+    double exchange = 0, host = 0; ///< parts of overhead
     double total() const { return compute + memory + overhead; }
 };
 
@@ -19,9 +20,10 @@ double lane_of(const SubgraphEstimate& s, Lane lane) {
     return s.lane_s[static_cast<std::size_t>(lane)];
 }
 
-/// Share of a subgraph's fixed cost that collectives over the link between devices take.
-double exchange_share(const Mapping& mapping, const Machine& machine) {
-    double exchange = 0, all = 0;
+/// Adds the parts of a subgraph's fixed cost that collectives over the link between devices take, and what
+/// the host runs.
+void add_parts(const Mapping& mapping, const Machine& machine, double fixed, BoundSeconds& out) {
+    double exchange = 0, host = 0, all = 0;
     for (const Demand& d : mapping.all()) {
         const double rate = machine.rate(d.resource) * d.efficiency;
         if (d.lane != Lane::overhead || !(rate > 0))
@@ -29,8 +31,13 @@ double exchange_share(const Mapping& mapping, const Machine& machine) {
         all += d.amount / rate;
         if (d.resource == Resource::link_bytes || d.reason == Parameter::link_latency)
             exchange += d.amount / rate;
+        if (d.reason == Parameter::fallback_operation_time || d.reason == Parameter::fallback_switch)
+            host += d.amount / rate;
     }
-    return all > 0 ? exchange / all : 0;
+    if (all > 0) {
+        out.exchange += fixed * exchange / all;
+        out.host += fixed * host / all;
+    }
 }
 
 void add_seconds(const Result& result, double times, BoundSeconds& out) {
@@ -52,7 +59,7 @@ void add_seconds(const Result& result, double times, BoundSeconds& out) {
         const double copies = std::min(s.copies_s, serial);
         out.overhead += times * (serial - copies);
         if (result.machine)
-            out.exchange += times * (serial - copies) * exchange_share(s.mapping, *result.machine);
+            add_parts(s.mapping, *result.machine, times * (serial - copies), out);
         out.memory += times * copies;
         (fed && !waits ? out.compute : out.memory) += times * (s.latency_s - serial);
     }
@@ -105,7 +112,7 @@ std::optional<BoundShares> bound_shares(const Result& result) {
     if (!(total > 0))
         return std::nullopt;
     return BoundShares{seconds.compute / total, seconds.memory / total, seconds.overhead / total,
-                       seconds.exchange / total};
+                       seconds.exchange / total, seconds.host / total};
 }
 
 std::optional<Resource> binding_resource(const Result& result) {
@@ -120,12 +127,40 @@ std::optional<Resource> binding_resource(const Result& result) {
     return static_cast<Resource>(most - seconds.begin());
 }
 
+std::vector<std::string> levels_without_time(const Result& result) {
+    std::array<bool, kResourceCount> awaited{};
+    for (const SubgraphEstimate& s : result.estimate.subgraphs)
+        for (const Demand& d : s.mapping.all())
+            awaited[static_cast<std::size_t>(d.resource)] = true;
+    std::vector<std::string> names;
+    if (!result.estimate.subgraphs.empty() && result.device)
+        for (const MemoryLevel& level : result.device->memory) {
+            constexpr std::array kResources = {Resource::l1_bytes, Resource::l2_bytes, Resource::llc_bytes};
+            const auto rank = static_cast<std::size_t>(level.rank);
+            const bool used = rank < kResources.size() && awaited[static_cast<std::size_t>(kResources[rank])];
+            if (!used && (level.bandwidth.known() || level.bytes_per_clock.known()))
+                names.push_back(level.name);
+        }
+    return names;
+}
+
+bool bound_by_power(const Result& result) {
+    constexpr double kWorthSaying = 0.95; // of the clock
+    const auto shares = bound_shares(result);
+    return shares && result.machine && shares->largest() == Bound::compute && result.estimate.power_limited &&
+           result.estimate.clock_ratio < kWorthSaying;
+}
+
 std::string binding_text(const Result& result) {
     const auto shares = bound_shares(result);
     if (!shares)
         return "";
+    if (bound_by_power(result))
+        return "power limit";
     if (shares->bound_by_exchange())
         return "exchange between devices";
+    if (shares->bound_by_host())
+        return "operators on the host";
     if (shares->largest() == Bound::overhead)
         return "starting kernels";
     if (const auto resource = binding_resource(result))

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace archsim {
 
@@ -16,13 +17,18 @@ namespace archsim {
 struct BoundShares {
     double compute = 0, memory = 0, overhead = 0;
     double exchange = 0; ///< of the fixed cost: devices that share the network send each other their results
+    double host = 0;     ///< of the fixed cost: operators that the host runs instead, and handing them over
 
     /// The largest; of equal ones the first of compute, memory, overhead.
     Bound largest() const;
     /// Fixed cost is the largest, and exchange most of it.
     bool bound_by_exchange() const { return largest() == Bound::overhead && exchange > overhead / 2; }
+    /// The same of the host.
+    bool bound_by_host() const { return largest() == Bound::overhead && host > overhead / 2; }
     /// Share of one of them.
     double of(Bound bound) const;
+    /// Share of what binding_text() names.
+    double binding() const { return bound_by_exchange() ? exchange : bound_by_host() ? host : of(largest()); }
 };
 
 /// The shares of a result with subgraphs, or of its parts, weighted with their times. Absent where there is
@@ -34,8 +40,15 @@ std::optional<BoundShares> bound_shares(const Result& result);
 /// were not kept.
 std::optional<Resource> binding_resource(const Result& result);
 
-/// What binds, in words: "DRAM bandwidth", "matrix engine", "starting kernels", "exchange between
-/// devices"; empty where it is not known.
+/// On-chip memories whose bandwidth the device states and no subgraph waits for: their numbers are checked
+/// against others, and decide nothing of the estimate. Empty where the subgraphs were not kept.
+std::vector<std::string> levels_without_time(const Result& result);
+
+/// Whether computing takes most of the time at a clock that the power limit lowers.
+bool bound_by_power(const Result& result);
+
+/// What binds, in words: "DRAM bandwidth", "matrix engine", "power limit", "starting kernels", "exchange
+/// between devices"; empty where it is not known.
 std::string binding_text(const Result& result);
 
 } // namespace archsim

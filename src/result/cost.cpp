@@ -38,7 +38,7 @@ double facility_joules(const Result& result, const Item& item, const CostOptions
     const Device& device = *result.device;
     const double chips_w = device.idle.value_or(device.active_idle.value_or(0)) * result.machine->devices;
     const double idle_w = joules_at(*result.machine, chips_w, 1, o.power_at);
-    return (item.joules + idle_w * item.idle_s) * o.pue;
+    return (item.joules + idle_w * item.idle_s) * pue_of(device, o.pue);
 }
 
 /// The price of one device: the user's, else the database's.
@@ -61,7 +61,20 @@ double running_cost(const Cost& cost, bool rented) {
     return rented ? *cost.cloud : *cost.electricity;
 }
 
+constexpr double kDataCentrePue = 1.58; // of the mean facility that answered; see pue_of()
+
 } // namespace
+
+double pue_of(const Device& device, double stated) {
+    return stated > 0 ? stated : device.cloud_price ? kDataCentrePue : 1;
+}
+
+std::string pue_text(double stated) {
+    return stated > 0 ? fmt::format("PUE {:g}", stated)
+                      : fmt::format("PUE {:g} in data centres (Uptime Institute Global Data Center Survey "
+                                    "2023), 1 elsewhere",
+                                    kDataCentrePue);
+}
 
 void check_cost_options(const CostOptions& o) {
     const auto check = [](bool good, std::string_view flag, double value, std::string_view range) {
@@ -72,30 +85,82 @@ void check_cost_options(const CostOptions& o) {
           "of USD per kWh from 0");
     check(std::isfinite(o.years) && o.years > 0, "--years", o.years, "of years above 0");
     check(o.utilization > 0 && o.utilization <= 1, "--utilization", o.utilization, "above 0 and up to 1");
-    check(std::isfinite(o.pue) && o.pue >= 1, "--pue", o.pue, "from 1");
+    check(std::isfinite(o.pue) && (o.pue == 0 || o.pue >= 1), "--pue", o.pue, "from 1");
     check(std::isfinite(o.grid_intensity) && o.grid_intensity >= 0, "--grid-intensity", o.grid_intensity,
           "of g CO2e per kWh from 0");
 }
 
 GivenPrice parse_price(std::string_view text) {
-    const auto fail = [&]() -> GivenPrice {
+    const std::size_t at = std::min(text.find('='), text.size());
+    const std::string_view amount = text.substr(std::min(at + 1, text.size()));
+    const auto hourly = parse_usd_per_hour(amount), once = parse_usd(amount);
+    const GivenPrice price{std::string(text.substr(0, at)), hourly ? *hourly : once.value_or(-1),
+                           hourly.has_value()};
+    if (price.hardware.empty() || price.amount < 0)
         throw UsageError(
-            fmt::format("--price {}: give DEVICE=USD to buy or DEVICE=USD/h to rent, like H100=2.5/h", text));
-    };
-    const std::size_t at = text.find('=');
-    if (at == std::string_view::npos || at == 0)
-        return fail();
-    GivenPrice price;
-    price.hardware = text.substr(0, at);
-    std::string_view number = text.substr(at + 1);
-    if (number.ends_with("/h")) {
-        price.hourly = true;
-        number.remove_suffix(2);
-    }
-    price.amount = plain_number<double>(number).value_or(-1);
-    if (price.amount < 0)
-        return fail();
+            fmt::format("--price {}: give DEVICE=USD to buy or DEVICE=USD/h to rent, like H100=25k "
+                        "or H100=2.5/h, in US dollars: no other currency is converted",
+                        text));
     return price;
+}
+
+namespace {
+
+bool is_priced(std::span<const std::shared_ptr<const Device>> devices, const GivenPrice& price) {
+    return std::ranges::any_of(devices, [&](const auto& device) { return device->id == price.hardware; });
+}
+
+std::optional<double> parse_pue(std::string_view text) {
+    const auto ratio = parse_factor(text);
+    return ratio && *ratio >= 1 ? ratio : std::nullopt;
+}
+
+constexpr std::string_view kShare = "a share, such as 0.3 or 30%";
+constexpr CostNumber kCostNumbers[] = {
+    {"kwh_price", "USD per kWh", "USD", "US dollars, such as 0.32 (no other currency is converted)",
+     &CostOptions::kwh_price, parse_usd},
+    {"years", "of use until written off", "YEARS", "a number of years", &CostOptions::years, parse_real},
+    {"utilization", "share of time at work", "SHARE", kShare, &CostOptions::utilization, parse_factor},
+    {"pue", "facility over device power (default: 1.58 in data centres, else 1)", "RATIO",
+     "a ratio from 1, such as 1.2", &CostOptions::pue, parse_pue}};
+
+} // namespace
+
+std::span<const CostNumber> cost_numbers() {
+    return kCostNumbers;
+}
+
+void CostNumber::put(std::string_view text, std::string_view name, CostOptions& options) const {
+    const auto number = read(text);
+    if (!number)
+        throw UsageError(fmt::format("{}: expected {}, got \"{}\"", name, wanted, text));
+    options.*at = *number;
+}
+
+CostOptions with_known_prices(CostOptions options, std::span<const std::shared_ptr<const Device>> devices,
+                              const HardwareDatabase& database) {
+    for (GivenPrice& price : options.prices)
+        try {
+            if (!is_priced(devices, price))
+                price.hardware = database.device(price.hardware).device->id;
+        } catch (const Error& problem) {
+            throw UsageError(fmt::format("--price {}: {}", price.hardware, problem.what()));
+        }
+    return options;
+}
+
+std::vector<std::string> unused_prices(std::span<const std::shared_ptr<const Device>> devices,
+                                       const CostOptions& options) {
+    std::vector<std::string> sentences;
+    for (const GivenPrice& price : options.prices)
+        if (!is_priced(devices, price))
+            sentences.push_back(
+                fmt::format("--price {} is not used: it is none of these devices.", price.hardware));
+        else if (options.tenure == (price.hourly ? Tenure::buy : Tenure::rent))
+            sentences.push_back(fmt::format("--price {} is not used: it is a price to {}.", price.hardware,
+                                            price.hourly ? "rent, and these are bought (--rent)"
+                                                         : "buy, and these are rented (--buy)"));
+    return sentences;
 }
 
 CostOptions on_one_basis(std::span<const std::shared_ptr<const Device>> devices, CostOptions options) {
@@ -107,8 +172,15 @@ CostOptions on_one_basis(std::span<const std::shared_ptr<const Device>> devices,
         bought += price_of(*device, false, options).has_value();
     }
     options.power_at = options.power_at.value_or(widest);
-    if (options.tenure == Tenure::cheaper && rented + bought > 0)
-        options.tenure = rented >= bought ? Tenure::rent : Tenure::buy;
+    const auto states = [&](bool hourly) {
+        return std::ranges::any_of(options.prices, [&](const GivenPrice& price) {
+            return price.hourly == hourly && is_priced(devices, price);
+        });
+    };
+    if (options.tenure == Tenure::cheaper && rented + bought > 0) {
+        const bool rent = states(true), buy = states(false);
+        options.tenure = (rent == buy ? rented >= bought : rent) ? Tenure::rent : Tenure::buy;
+    }
     return options;
 }
 
@@ -120,10 +192,23 @@ CostOptions on_one_basis(std::span<const Result> results, CostOptions options) {
     return on_one_basis(devices, std::move(options));
 }
 
+static constexpr std::size_t kMostNamed = 3;
+
+/// "A, B, C and 24 more"
+static std::string few(std::vector<std::string> names) {
+    const std::size_t more = names.size() > kMostNamed + 1 ? names.size() - kMostNamed : 0;
+    names.resize(names.size() - more);
+    return fmt::format("{}{}", fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
+}
+
 std::string cost_basis(std::span<const Result> results, const CostOptions& given) {
     const CostOptions options = on_one_basis(results, given);
     const bool rent = options.tenure == Tenure::rent;
-    std::vector<std::string> without;
+    std::vector<std::string> without, served, alone;
+    const auto add = [](std::vector<std::string>& names, const std::string& name) {
+        if (std::ranges::find(names, name) == names.end())
+            names.push_back(name);
+    };
     bool any = false;
     std::map<std::string, std::vector<std::string>> markets;
     for (const Result& result : results) {
@@ -136,38 +221,40 @@ std::string cost_basis(std::span<const Result> results, const CostOptions& given
                 std::ranges::none_of(options.prices, [&](const GivenPrice& own) {
                     return own.hourly && own.hardware == result.device->id;
                 })) {
-                std::vector<std::string>& named = markets[price->market];
-                const std::string one =
-                    fmt::format("{} ({}, {})", result.device->id, price->instance, price->date);
-                if (std::ranges::find(named, one) == named.end())
-                    named.push_back(one);
+                add(markets[price->market],
+                    fmt::format("{} ({}, {})", result.device->id, price->instance, price->date));
             }
-        } else if (std::ranges::find(without, result.device->id) == without.end())
-            without.push_back(result.device->id);
+            add(result.device->server_price ? served : alone, result.device->id);
+        } else {
+            add(without, result.device->id);
+        }
     }
     if (!any)
         return "";
     const bool stated = std::any_of(results.begin(), results.end(),
                                     [](const Result& r) { return r.conditions.duty.stated(); });
-    std::string text = fmt::format("Cost: {}, {}",
-                                   rent ? "rented by the hour"
-                                        : "bought (with its share of a server, where one is stated) and "
-                                          "electricity",
-                                   stated ? "for inferences as often as stated"
-                                          : fmt::format("{:g} % utilisation", 100 * options.utilization));
-    constexpr std::size_t kNamed = 3;
+    std::string text = fmt::format(
+        "Cost: {}, {}",
+        rent             ? std::string("rented by the hour")
+        : served.empty() ? std::string("bought and electricity")
+        : alone.empty()  ? std::string("bought with a share of a server, and electricity")
+                         : fmt::format("bought and electricity; a share of a server is in that of {}, "
+                                        "none in that of {}",
+                                       few(served), few(alone)),
+        stated ? "for inferences as often as stated"
+               : fmt::format("{:g} % utilisation", 100 * options.utilization));
     if (markets.size() > 1) { // the smaller market's are named, to be left out
         const auto fewest = std::ranges::min_element(
             markets, [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
         text += fmt::format("; prices of {} do not compare with the others: {}",
                             fewest->first.empty() ? "an unstated market" : "a " + fewest->first,
-                            fmt::join(fewest->second, ", "));
-    } else if (!markets.empty() && markets.begin()->second.size() <= kNamed) {
+                            few(fewest->second));
+    } else if (!markets.empty() && markets.begin()->second.size() <= kMostNamed) {
         text += fmt::format("; {}", fmt::join(markets.begin()->second, ", "));
     }
     if (!without.empty())
         text += fmt::format("; not ranked by it, for want of a {}: {}", rent ? "rental price" : "list price",
-                            fmt::join(without, ", "));
+                            few(without));
     return text + (rent ? ". --buy compares purchases." : ". --rent compares rentals.");
 }
 

@@ -3,24 +3,53 @@
 // all.
 
 #include "archsim/compare/cost.hpp"
+#include "archsim/hardware/database.hpp"
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace archsim {
 
-/// Parses "H100=2.5/h" (rent) or "H100=25000" (purchase). Throws UsageError.
+/// pue_of() in words: "PUE 1.2", or by which rule.
+std::string pue_text(double stated);
+
+/// Parses "H100=2.5/h" (rent) or "H100=25000" (purchase), in US dollars. Throws UsageError.
 GivenPrice parse_price(std::string_view text);
+
+/// The options with each price under the id of the device that it names, one of `devices` or of the database.
+/// Throws UsageError, with the nearest names, for a price of nothing.
+CostOptions with_known_prices(CostOptions options, std::span<const std::shared_ptr<const Device>> devices,
+                              const HardwareDatabase& database);
+
+/// A sentence for each price that no cost of these devices follows from: of another device, or, where the
+/// options say how they are paid for, for paying otherwise.
+std::vector<std::string> unused_prices(std::span<const std::shared_ptr<const Device>> devices,
+                                       const CostOptions& options);
+
+/// A number that a user states of costs: a flag of the tools and a field of the page.
+struct CostNumber {
+    std::string_view key, help;
+    std::string_view value;  ///< what stands for it in help
+    std::string_view wanted; ///< what a text of it is
+    double CostOptions::*at;
+    std::optional<double> (*read)(std::string_view text);
+
+    /// Puts the number of a text there. Throws UsageError that names the field as `name`.
+    void put(std::string_view text, std::string_view name, CostOptions& options) const;
+};
+std::span<const CostNumber> cost_numbers();
 
 /// Throws UsageError for options outside of their range.
 void check_cost_options(const CostOptions& options);
 
 /// The options with one way of paying and one boundary of power for all results, so that a ranking compares
-/// like with like: those asked for; else rent, where at least as many devices have a price for it as for
-/// buying, else buying, and the widest of the boundaries at which the devices are named. Who has no such
-/// price has no cost (Cost::best()).
+/// like with like: those asked for; else that of the given prices, where they are all of one kind; else rent,
+/// where at least as many devices have a price for it as for buying, else buying, and the widest of the
+/// boundaries at which the devices are named. Who has no such price has no cost (Cost::best()).
 CostOptions on_one_basis(std::span<const Result> results, CostOptions options);
 /// The same before anything is estimated.
 CostOptions on_one_basis(std::span<const std::shared_ptr<const Device>> devices, CostOptions options);

@@ -52,7 +52,10 @@ LimitForm form_of(const Metric& metric) {
     case QuantityKind::ratio:
         return {{{"", 1}, {"%", 1e-2}}, "a share like 30% or 0.3"};
     case QuantityKind::money:
-        return {{{"", 1e-6}, {"USD", 1e-6}}, "USD per million inferences like 0.25"};
+        return {{}, "USD per million inferences like 0.25", [](std::string_view text) {
+                    const auto usd = parse_usd(text);
+                    return usd ? std::optional(1e-6 * *usd) : std::nullopt;
+                }};
     case QuantityKind::carbon:
         return {{{"", 1e-3}, {"g", 1e-3}, {"mg", 1e-6}, {"kg", 1}}, "g CO2e per 1000 inferences like 0.5"};
     case QuantityKind::number:

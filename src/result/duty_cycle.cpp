@@ -97,13 +97,16 @@ DutyCycle duty_cycle(const Result& r, std::optional<PowerBoundary> boundary) {
                 duty.work_w = joules / n.latency_s;
             }
         }
-    const Fact& idle = r.device->idle.known() ? r.device->idle : r.device->active_idle;
-    if (idle.known())
-        duty.idle_w = joules_at(*r.machine, idle.value * r.machine->devices, 1, boundary);
-    if (!idle.known() || !duty.holds())
-        return duty;
-    duty.average_w = active_w + *duty.idle_w * (1 - duty.active_share);
     const Duty& asked = r.conditions.duty;
+    duty.sleeps = asked.idle_w > 0 || r.device->idle.known();
+    const double idle_w = asked.idle_w > 0 ? asked.idle_w
+                          : duty.sleeps    ? r.device->idle.value
+                                           : r.device->active_idle.value;
+    if (!std::isnan(idle_w))
+        duty.idle_w = joules_at(*r.machine, idle_w * r.machine->devices, 1, boundary);
+    if (!duty.idle_w || !duty.holds())
+        return duty;
+    duty.average_w = active_w + duty.left_w();
     duty.mah_per_day = *duty.average_w * kHoursPerDay / asked.cell_volts / kMilli;
     if (asked.battery_wh > 0)
         duty.battery_hours = asked.battery_wh / *duty.average_w;

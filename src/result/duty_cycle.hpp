@@ -33,7 +33,8 @@ struct DutyCycle {
     double work_w = 0;                   ///< while that runs
     double memory_bytes = 0;             ///< of all networks
     std::optional<double> idle_w;        ///< between inferences; absent: nobody states it
-    std::optional<double> average_w;     ///< absent likewise, and where it cannot keep up
+    bool sleeps = false; ///< `idle_w` is of a sleep state; else of clocks up, the most that it may be
+    std::optional<double> average_w; ///< absent likewise, and where it cannot keep up
     std::optional<double> mah_per_day;
     std::optional<double> battery_hours;
 
@@ -41,7 +42,9 @@ struct DutyCycle {
     /// Whether every network has the time and the memory that it needs.
     bool holds() const { return fits() && active_share <= 1; }
     /// Joules of the time that is left, for each inference of the first network.
-    double idle_j() const { return idle_w.value_or(0) * (1 - active_share) * networks.front().every_s; }
+    double idle_j() const { return left_w() * networks.front().every_s; }
+    /// Watts of the average that the time without work takes.
+    double left_w() const { return idle_w.value_or(0) * (1 - active_share); }
 };
 
 /// That of a result with an estimate, at the boundary of power that is asked for; of a chip that states no

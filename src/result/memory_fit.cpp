@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <fmt/format.h>
+#include <functional>
 
 namespace archsim {
 
@@ -29,33 +30,21 @@ std::vector<PrecisionConfig> narrower_formats(const Result& r) {
     return formats;
 }
 
-/// Bytes that stay and bytes of one item of the batch.
-struct Need {
-    double fixed = 0, per_item = 0;
-    double at(double batch) const { return fixed + per_item * batch; }
-    /// Largest batch up to `most` that fits, or 0.
-    double largest_batch(double capacity, double most) const {
-        if (fixed > capacity)
-            return 0;
-        return per_item > 0 ? std::min(most, std::floor((capacity - fixed) / per_item)) : most;
-    }
-};
+/// Bytes that a network needs with so many items; nothing where they do not fit.
+using FitsWith = std::function<std::optional<double>(const NetworkWork&, double batch)>;
 
-Need in_device(const NetworkWork& work) {
-    return {work.weight_bytes, (work.memory.arena_bytes + work.memory.kv_cache_bytes) / work.batch};
-}
-
-Need kept_on_chip(const NetworkWork& work) {
-    return {0, work.memory.peak_live_bytes / work.batch};
-}
-
-std::vector<FitOption> options(const Result& r, Need (*need_of)(const NetworkWork&), double capacity) {
+/// Of the batch that was asked for and smaller ones the largest that fits, in its format and narrower ones.
+std::vector<FitOption> options(const Result& r, const FitsWith& fits) {
     std::vector<FitOption> found;
-    const double batch = r.work->batch;
     const auto add = [&](const NetworkWork& work) {
-        const Need need = need_of(work);
-        if (const double most = need.largest_batch(capacity, batch); most >= 1)
-            found.push_back({work.precision, most, need.at(most)});
+        double fit = 0, all = r.work->batch + 1;
+        while (all - fit > 1) {
+            const double batch = std::floor((fit + all) / 2);
+            (fits(work, batch) ? fit : all) = batch;
+        }
+        const bool asked = fit == r.work->batch && work.precision == r.work->precision;
+        if (fit >= 1 && !asked)
+            found.push_back({work.precision, fit, *fits(work, fit)});
     };
     add(*r.work);
     for (const PrecisionConfig& format : narrower_formats(r))
@@ -83,9 +72,18 @@ std::optional<MemoryFit> memory_fit(const Result& r) {
     if (r.ok())
         fit.traffic_bytes = (e.events[Event::dram_byte] + e.events[Event::host_link_byte]) / e.batch;
     if (!fit.in_device())
-        fit.device_options = options(r, in_device, r.machine->memory_capacity_bytes - fit.workspace_bytes);
+        fit.device_options = options(r, [&](const NetworkWork& w, double items) -> std::optional<double> {
+            MemoryEstimate need = e.memory;
+            need.weight_bytes = w.weight_bytes;
+            need.peak_bytes = w.weight_bytes + fit.workspace_bytes +
+                              (w.memory.arena_bytes + w.memory.kv_cache_bytes) * items / w.batch;
+            return memory_pools(need, *r.machine).fits() ? std::optional(need.peak_bytes) : std::nullopt;
+        });
     if (fit.on_chip_bytes > 0 && work.memory.peak_live_bytes > fit.on_chip_bytes)
-        fit.on_chip_options = options(r, kept_on_chip, fit.on_chip_bytes);
+        fit.on_chip_options = options(r, [&](const NetworkWork& w, double items) -> std::optional<double> {
+            const double bytes = w.memory.peak_live_bytes * items / w.batch;
+            return bytes <= fit.on_chip_bytes ? std::optional(bytes) : std::nullopt;
+        });
     return fit;
 }
 

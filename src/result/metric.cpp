@@ -85,8 +85,8 @@ std::optional<Measure> emitted(const Result& r, const CostOptions& conditions) {
     if (!grams)
         return std::nullopt;
     const Estimate& e = r.estimate;
-    const double per_joule =
-        conditions.pue * conditions.grid_intensity / kJoulesPerKwh * times_inside(r, conditions.power_at);
+    const double per_joule = pue_of(*r.device, conditions.pue) * conditions.grid_intensity / kJoulesPerKwh *
+                             times_inside(r, conditions.power_at);
     return Measure{*grams,
                    {*grams - (e.energy_per_inference_j - e.energy_interval.low) * per_joule,
                     *grams + (e.energy_interval.high - e.energy_per_inference_j) * per_joule}};

@@ -160,6 +160,8 @@ std::optional<Winner> find_winner(std::span<const Result> results, const Metric&
     for (std::size_t k = 0; k < rivals.size() && winner.probability < kCalled; ++k)
         if (k == 0 || odds[k] >= kWellMay)
             winner.close.push_back(rivals[k]);
+    if (winner.close.size() == 1) // many with small odds each: those that it cannot be told from
+        winner.close.insert(winner.close.end(), winner.tied.begin(), winner.tied.end());
     return winner;
 }
 

@@ -155,12 +155,11 @@ void estimate_run(PreparedRun& run, const Machine& machine, BatchCounts& counted
 }
 
 Result run_graph_on(const std::shared_ptr<const BoundModel>& model, std::string_view device,
-                    std::shared_ptr<const Machine> machine, const Conditions& conditions,
-                    BatchCounts* counted) {
+                    std::shared_ptr<const Machine> machine, const Conditions& conditions) {
     PreparedRun run = prepare_run(model, device, std::move(machine), conditions);
-    BatchCounts own;
+    BatchCounts counted;
     if (run.runs)
-        estimate_run(run, *run.result.machine, counted ? *counted : own);
+        estimate_run(run, *run.result.machine, counted);
     return std::move(run.result);
 }
 
@@ -178,7 +177,10 @@ Result faster_with_idle_units(Result all, Result fewer) {
     const bool faster = all.conditions.scenario == Scenario::latency
                             ? b.latency_s < a.latency_s
                             : b.throughput_per_s > a.throughput_per_s;
-    if (!fewer.ok() || !fewer.machine || (all.ok() && !faster))
+    // Units that draw more than the limit while they wait cannot be left idle either.
+    const bool over_limit = !all.ok() && all.machine && all.machine->power_limit_w > 0 &&
+                            all.machine->static_power_w >= all.machine->power_limit_w;
+    if (!fewer.ok() || !fewer.machine || (all.ok() && !faster) || over_limit)
         return all;
     const double idle_w = all.machine ? all.machine->static_power_w - fewer.machine->static_power_w : 0;
     fewer.estimate = beside_waiting(std::move(fewer.estimate), idle_w * fewer.machine->devices);

@@ -34,11 +34,9 @@ PreparedRun prepare_run(const std::shared_ptr<const BoundModel>& model, std::str
 /// Puts the estimate on `machine` into a run that was prepared for it. Never throws for a device.
 void estimate_run(PreparedRun& run, const Machine& machine, BatchCounts& counted);
 
-/// The same on a machine made before (and changed since): what searches call many times. `counted` is what
-/// earlier estimates on that machine left, or null.
+/// The same on a machine made before, and changed since.
 Result run_graph_on(const std::shared_ptr<const BoundModel>& model, std::string_view device,
-                    std::shared_ptr<const Machine> machine, const Conditions& conditions,
-                    BatchCounts* counted = nullptr);
+                    std::shared_ptr<const Machine> machine, const Conditions& conditions);
 
 // Where a power budget is an estimate, the prices of events give way to it on the chip as it is described
 // (bounded_by_budget). What is changed about that chip keeps those prices, and is held to the budget by its

@@ -47,6 +47,11 @@ constexpr Words kWords[] = {{" awq gptq 4bit q4 q4_k q4_k_m q4_k_l q4_k_xl ", "i
                             {" iq3_xs ", "int4", 3.50},
                             {" iq3_m ", "int4", 3.76},
                             {" bnb gguf dynamic ud qat block quantized kv ", "", 0}};
+/// What says how a network was trained on, or which of its files; neither changes its layers.
+bool is_tune(std::string_view lower) {
+    constexpr std::array<std::string_view, 5> kTunes = {"instruct", "chat", "it", "text", "latest"};
+    return std::find(kTunes.begin(), kTunes.end(), lower) != kTunes.end();
+}
 
 /// "q4_k_m", "iq4_xs": written as types of GGUF files are, known or not.
 bool is_ggml_type(std::string_view word) {
@@ -69,9 +74,9 @@ bool takes(std::string_view word, std::optional<PrecisionConfig>& format) {
     const auto* const known = std::find_if(std::begin(kWords), std::end(kWords), [&](const Words& w) {
         return w.words.find(" " + lower + " ") != w.words.npos;
     });
-    const bool is_word = known != std::end(kWords);
-    const double bits = is_word ? known->weight_bits : block_bits(lower);
-    auto meant = PrecisionConfig::parse(is_word ? known->format : lower);
+    const bool listed = known != std::end(kWords), is_word = listed || is_tune(lower);
+    const double bits = listed ? known->weight_bits : block_bits(lower);
+    auto meant = PrecisionConfig::parse(listed ? known->format : lower);
     if (!is_word && bits > 0 && bits < bits_of(Precision::int8))
         meant = PrecisionConfig::uniform(Precision::int4);
     if (!meant)
@@ -98,7 +103,7 @@ const CatalogueEntry* find_owned(const Catalogue& catalogue, std::string_view na
 
 /// A name taken apart: "Qwen3-8B" and "Q4_K_M".
 struct Parts {
-    std::string_view network, words; ///< `words`: all that say formats; empty: none do
+    std::string_view network, words; ///< `words`: from the first that says a format; empty: none does
     std::string type;                ///< the word nearest to the file, as llama.cpp writes types
     std::optional<PrecisionConfig> format;
     bool gguf = false;
@@ -127,10 +132,11 @@ Parts parts_of(std::string_view name) {
         if (first && p.format)
             std::transform(word.begin(), word.end(), std::back_inserter(p.type),
                            [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+        if (!is_tune(word))
+            p.words = whole.substr(at);
         rest = rest.substr(0, at - 1);
     }
     p.network = rest;
-    p.words = whole.substr(std::min(rest.size() + 1, whole.size()));
     p.gguf = p.gguf || (!p.format && is_ollama_name(name));
     return p;
 }
@@ -159,10 +165,15 @@ std::optional<CatalogueEntry> entry_in_format(const Catalogue& catalogue, std::s
     const std::string type = p.format ? p.type : std::string(gguf_type_of("int4"));
     entry.title = fmt::format("{} in {}", known->title, p.format ? p.words : std::string_view(type));
     std::optional<PrecisionConfig> format = p.format ? p.format : PrecisionConfig::uniform(Precision::int4);
-    if (!is_integer(format->compute) && bits_of(format->compute) < bits_of(Precision::bf16)) {
-        PrecisionConfig around = PrecisionConfig::uniform(Precision::bf16); // what lies between products
-        around.compute = format->compute;
+    const bool narrow_floats =
+        !is_integer(format->compute) && bits_of(format->compute) < bits_of(Precision::bf16);
+    const bool blocks = p.gguf && !known->language_model; // of images: unpacked before 16-bit products
+    if (narrow_floats || blocks) {
+        PrecisionConfig around = // what lies between products
+            PrecisionConfig::uniform(narrow_floats ? Precision::bf16 : Precision::fp16);
+        around.compute = blocks ? around.compute : format->compute;
         around.weights = format->weights;
+        around.weight_bits_overhead = format->weight_bits_overhead;
         format = around;
     }
     entry.products = format;

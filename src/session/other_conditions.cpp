@@ -49,23 +49,34 @@ class Trials {
     static constexpr double kWorthIt = 1.05;
 
     /// How many times as good; 0 where it does not run as asked or misses a limit that is met now.
-    double gain(const Workload& workload, const std::string& hardware, const Conditions& conditions) const {
+    TriedChange tried(std::string asked, const Workload& workload, const std::string& hardware,
+                      const Conditions& conditions) const {
+        TriedChange change{0, std::move(asked), 0};
         const std::array results = {now_, session_.estimate(workload, hardware, conditions)};
         const Result& then = results[1];
         const auto value = value_of(then, by_, limits_.cost);
         if (!then.ok() || !value || *value <= 0 || !then.estimate.precision_note.empty() ||
             (then.estimate.projected && !now_.estimate.projected))
-            return 0;
+            return change;
         const Decision decision = decide(results, limits_);
         if (decision.qualifies[0] && !decision.qualifies[1])
-            return 0;
-        return by_.better == Better::higher ? *value / *before_ : *before_ / *value;
+            return change;
+        change.gain = by_.better == Better::higher ? *value / *before_ : *before_ / *value;
+        if (now_.generation && now_.generation->time_to_first_token_s > 0)
+            change.first_token =
+                then.generation->time_to_first_token_s / now_.generation->time_to_first_token_s;
+        return change;
     }
-    double gain(const Conditions& conditions) const { return gain(workload_, now_.hardware, conditions); }
+    TriedChange tried(std::string asked, const Conditions& conditions) const {
+        return tried(std::move(asked), workload_, now_.hardware, conditions);
+    }
 
-    void keep(std::string asked, double gain) {
-        if (gain >= kWorthIt)
-            found_.push_back({0, std::move(asked), gain});
+    /// Whether it is worth saying.
+    bool keep(TriedChange change) {
+        const bool worth = change.gain >= kWorthIt;
+        if (worth)
+            found_.push_back(std::move(change));
+        return worth;
     }
 
     void modes() {
@@ -78,7 +89,7 @@ class Trials {
         if (next == nullptr)
             return;
         const std::string hardware = now_.device->id + "@" + next->name;
-        keep("--hardware " + hardware, gain(workload_, hardware, conditions_));
+        keep(tried("--hardware " + hardware, workload_, hardware, conditions_));
     }
 
     void formats() {
@@ -86,29 +97,30 @@ class Trials {
                                          Precision::int4};
         for (const Precision p : kFormats) {
             if (bits_of(p) >= bits_of(now_.estimate.executed.weights) ||
-                (p == Precision::int4 && !now_.generation)) // which convolutions survive only with training
+                (p == Precision::int4 && !now_.generation) || // which convolutions survive only with training
+                contains(now_.runtime->unusual, p))           // which few of its operators have kernels for
                 continue;
             Conditions then = conditions_;
             then.precision = PrecisionConfig::uniform(p);
-            if (const double times = gain(then); times >= kWorthIt)
-                return keep(fmt::format("--precision {}", name_of(p)), times);
+            if (keep(tried(fmt::format("--precision {}", name_of(p)), then)))
+                return;
         }
     }
 
     void stacks() {
         if (workload_.model.info.file.extension() == ".gguf") // which others do not open
             return;
-        TriedChange best;
+        TriedChange best{.gain = 0};
         for (const std::string& stack : now_.device->runtimes) {
             if (stack == now_.runtime->id || measured_under(stack) != measured_under(now_.runtime->id) ||
                 (now_.generation && !session_.hardware().runtime(stack)->language_models))
                 continue;
             Conditions then = conditions_;
             then.stack = stack;
-            if (const double times = gain(then); times > best.gain)
-                best = {0, "--runtime " + stack, times};
+            if (TriedChange change = tried("--runtime " + stack, then); change.gain > best.gain)
+                best = std::move(change);
         }
-        keep(best.asked, best.gain);
+        keep(std::move(best));
     }
 
     /// Whether estimates of the device under a stack follow what the user measured there: one that does and
@@ -128,7 +140,7 @@ class Trials {
             return;
         Conditions then = conditions_;
         then.devices = std::floor(conditions_.devices / 2);
-        keep(fmt::format("--devices {:.0f}", then.devices), gain(then));
+        keep(tried(fmt::format("--devices {:.0f}", then.devices), then));
     }
 
     void batches() {
@@ -137,7 +149,7 @@ class Trials {
         constexpr std::int64_t kTimes = 8;
         Workload larger = workload_;
         larger.batch *= kTimes;
-        keep(fmt::format("--batch-size {}", larger.batch), gain(larger, now_.hardware, conditions_));
+        keep(tried(fmt::format("--batch-size {}", larger.batch), larger, now_.hardware, conditions_));
     }
 
     const Session& session_;
@@ -260,6 +272,16 @@ std::vector<std::string> with_every_mode(const HardwareDatabase& hardware,
         for (const PowerMode& mode : choice.device->power_modes)
             out.push_back(base + "@" + mode.name);
     }
+    std::vector<DeviceChoice> chosen; // a device that two names mean is one row
+    std::erase_if(out, [&](const std::string& name) {
+        chosen.push_back(hardware.device(name));
+        const Device& own = *chosen.back().device;
+        return std::any_of(chosen.begin(), chosen.end() - 1, [&](const DeviceChoice& other) {
+            const Device& d = *other.device;
+            const bool inside = d.in_computer && own.in_computer && d.id == own.id && d.host == own.host;
+            return (&d == &own || inside) && other.power_mode == chosen.back().power_mode;
+        });
+    });
     return out;
 }
 

@@ -29,15 +29,17 @@ std::vector<std::string_view> words_of(std::string_view text) {
     return words;
 }
 
-struct Unit {
+struct GivenUnit {
     std::string_view name;
     MeasuredMetric metric;
     double factor; ///< to the row's unit
 };
-constexpr std::array kUnits = {
-    Unit{"ms", MeasuredMetric::latency_ms, 1},        Unit{"us", MeasuredMetric::latency_ms, 1e-3},
-    Unit{"s", MeasuredMetric::latency_ms, 1e3},       Unit{"/s", MeasuredMetric::throughput_per_s, 1},
-    Unit{"fps", MeasuredMetric::throughput_per_s, 1}, Unit{"tok/s", MeasuredMetric::throughput_per_s, 1}};
+constexpr std::array kUnits = {GivenUnit{"ms", MeasuredMetric::latency_ms, 1},
+                               GivenUnit{"us", MeasuredMetric::latency_ms, 1e-3},
+                               GivenUnit{"s", MeasuredMetric::latency_ms, 1e3},
+                               GivenUnit{"/s", MeasuredMetric::throughput_per_s, 1},
+                               GivenUnit{"fps", MeasuredMetric::throughput_per_s, 1},
+                               GivenUnit{"tok/s", MeasuredMetric::throughput_per_s, 1}};
 
 // Lengths of llama-bench, which most people have at hand: pp512, and tg128 from an empty cache.
 constexpr std::string_view kUsualPrompt = "512", kUsualAnswer = "128", kEmptyCache = "1";
@@ -81,7 +83,7 @@ bool set_value(std::string_view text, MeasuredRow& row) {
         return false;
     while (text.starts_with(' '))
         text.remove_prefix(1);
-    for (const Unit& known : kUnits)
+    for (const GivenUnit& known : kUnits)
         if (known.name == text) {
             row.metric = known.metric;
             row.value *= known.factor;

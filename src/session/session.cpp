@@ -2,6 +2,7 @@
 
 #include "checkpoint/diffusion.hpp"
 #include "core/data_dir.hpp"
+#include "core/lists.hpp"
 #include "hardware/parameter_site.hpp"
 #include "machine/this_machine.hpp"
 #include "result/latency_spread.hpp"
@@ -174,6 +175,20 @@ Conditions of_companion(Conditions conditions, const Workload& workload) {
     return conditions;
 }
 
+/// What opens a GGUF file of an image model where nobody named a stack: eager PyTorch, whose libraries unpack
+/// its blocks before each product (diffusers, GGUFQuantizationConfig; city96/ComfyUI-GGUF). Empty: the device
+/// has none, or the file is of another kind.
+std::string stack_of_blocks(const HardwareDatabase& hardware, std::string_view device,
+                            const Workload& workload) {
+    constexpr std::string_view kUnpacks = "pytorch-eager";
+    const CatalogueEntry& info = workload.model.info;
+    if (info.file.extension() == ".gguf" && !info.language_model && !workload.prompt)
+        for (const std::string& stack : hardware.device(device).device->runtimes)
+            if (contains(hardware.runtime(stack)->aliases, kUnpacks))
+                return stack;
+    return {};
+}
+
 } // namespace
 
 Result Session::estimate(const Workload& asked, std::string_view device, const Conditions& conditions) const {
@@ -193,6 +208,8 @@ Result Session::estimate(const Workload& asked, std::string_view device, const C
     if (!conditions.stack.empty())
         hardware_->runtime(conditions.stack);
     Conditions meant = settled(conditions, workload);
+    if (meant.stack.empty())
+        meant.stack = stack_of_blocks(*hardware_, device, workload);
     refuse_unknown_names(workload);
     const std::shared_ptr<const Prepared> prepared = prepare(workload);
     if (meant.format_of_device) {
@@ -222,6 +239,7 @@ void keep_event_prices(const EnergyTable& stated, EnergyTable& table) {
     table.mac = stated.mac;
     table.event = stated.event;
     table.operation = stated.operation;
+    table.rated_mac = stated.rated_mac;
 }
 
 } // namespace

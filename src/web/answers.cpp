@@ -19,8 +19,10 @@
 #include "report/blocks/ranking_table.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/verdict.hpp"
+#include "result/cost_terms.hpp"
 #include "result/ranking.hpp"
 
+#include <array>
 #include <fmt/format.h>
 
 namespace archsim::web {
@@ -73,6 +75,8 @@ Json graph_json(const Result& result) {
 
 /// Before and after, metric by metric; in words where one of them is no estimate.
 std::vector<Block> change_blocks(const Result& stated, const Result& changed) {
+    const std::array both = {stated, changed};
+    const CostOptions basis = on_one_basis(both, {});
     struct Row {
         const Metric& metric;
         std::optional<double> before, after;
@@ -83,22 +87,31 @@ std::vector<Block> change_blocks(const Result& stated, const Result& changed) {
         };
     };
     std::vector<Row> rows;
-    for (const Metric* metric : MetricTable::standard().rows())
-        if (const auto before = value_of(stated, *metric), after = value_of(changed, *metric);
+    const auto shown_rows = shown_metrics(both).metrics->rows();
+    std::vector<const Metric*> metrics(shown_rows.begin(), shown_rows.end());
+    if (!contains(metrics, &metric::cost)) // those of answers to prompts are per token
+        metrics.push_back(&metric::cost);
+    for (const Metric* metric : metrics)
+        if (const auto before = value_of(stated, *metric, basis), after = value_of(changed, *metric, basis);
             before || after)
             rows.push_back({*metric, before, after});
-    Table table = table_of<Row>(fmt::format("{}, as stated and as changed", hardware_label(stated)),
-                                {{{"Metric", "", "metric"}, [](const Row& row) { return row.metric.title; }},
-                                 {most_best("As stated", "", "stated"), shown(&Row::before)},
-                                 {most_best("As changed", "", "changed"), shown(&Row::after)},
-                                 {most_best("Ratio", "", "ratio"),
-                                  [](const Row& row) {
-                                      const double ratio = row.before && row.after && *row.before > 0
-                                                               ? *row.after / *row.before
-                                                               : 0;
-                                      return ratio > 0 ? Cell{fmt::format("{:.3f}", ratio), ratio} : Cell{};
-                                  }}},
-                                rows);
+    Table table =
+        table_of<Row>(fmt::format("{}, as stated and as changed", hardware_label(stated)),
+                      {{{"Metric", "", "metric"},
+                        [&](const Row& row) {
+                            return row.metric == metric::cost
+                                       ? fmt::format("{} ({})", row.metric.title, basis_text(basis.tenure))
+                                       : row.metric.title;
+                        }},
+                       {most_best("As stated", "", "stated"), shown(&Row::before)},
+                       {most_best("As changed", "", "changed"), shown(&Row::after)},
+                       {most_best("Ratio", "", "ratio"),
+                        [](const Row& row) {
+                            const double ratio =
+                                row.before && row.after && *row.before > 0 ? *row.after / *row.before : 0;
+                            return ratio > 0 ? Cell{fmt::format("{:.3f}", ratio), ratio} : Cell{};
+                        }}},
+                      rows);
     for (const Result* result : {&stated, &changed})
         if (!result->ok())
             table.notes.push_back(fmt::format("{}: {}", result == &stated ? "as stated" : "as changed",
@@ -117,13 +130,21 @@ void shorten(Report& report) {
         }
 }
 
-ServingRequest serving_request(const Question& question, ServingRequest usual = {}) {
+void expect_devices(const Question& question) {
     if (question.hardware.empty())
         throw UsageError(fmt::format("\"{}\" is asked of devices: name them in \"hardware\"", question.ask));
-    ServingRequest request = question.load.request(std::move(usual));
-    request.sizes = question.workload.sizes;
-    return request;
 }
+
+/// The limits on waiting, of a question that takes nothing else of a sizing.
+ServiceLevel limits_of(const Question& question) {
+    for (const SizingField& field : sizing_fields())
+        if (question.level.has(field.key) && find_field(level_fields(), field.key) == nullptr)
+            throw UsageError(fmt::format("{}: not of \"{}\", but of a sizing", field.key, question.ask));
+    return question.level.request(ServingTexts(Spelling::key)).level;
+}
+
+/// Rows of a decision that stand above the ranking.
+constexpr std::size_t kDecided = 5;
 
 Json row_json(const Result& result, int place) {
     return {{"hardware", result.hardware},
@@ -190,27 +211,29 @@ Json answer_change(const Session& session, const Question& question) {
 }
 
 Json answer_serve(const Session& session, const Question& question) {
-    const ServingRequest request = serving_request(question);
+    expect_devices(question);
+    ServingRequest request = question.load.request();
+    request.sizes = question.workload.sizes;
+    const ServiceLevel level = limits_of(question);
     const bool loaded = request.load.rate_per_s > 0 || request.plan.concurrency > 0 || request.load.trace;
-    if (loaded == question.level.any())
+    if (loaded == level.any())
         throw UsageError(loaded ? "give a load or limits on waiting: of limits the highest rate is found"
                                 : "give a load (rate or concurrency), or limits on waiting (ttft_p99)");
     std::vector<ServingResult> results = mapped(question.hardware, [&](const std::string& device) {
         return loaded ? run_serving(session, question.workload.model, device, question.conditions, request)
                       : highest_rate(session, question.workload.model, device, question.conditions, request,
-                                     question.level);
+                                     level);
     });
-    return {{"sections", sections(describe_serving(results, question.level), "serve")},
+    return {{"sections", sections(describe_serving(results, level), "serve")},
             {"json", serving_json(results, served_question(question.workload.model, question.hardware,
                                                            question.conditions, request,
-                                                           loaded ? ServiceLevel{} : question.level))}};
+                                                           loaded ? ServiceLevel{} : level))}};
 }
 
 Json answer_size(const Session& session, const Question& question) {
-    SizingRequest request;
-    request.serving = serving_request(question, request.serving);
-    request.level = question.level;
-    request.confidence = question.confidence;
+    expect_devices(question);
+    SizingRequest request = question.level.request(question.load);
+    request.serving.sizes = question.workload.sizes;
     request.cost = question.costs;
     const std::vector<Conditions> formats = {question.conditions};
     const SizingAnswer answer =
@@ -221,7 +244,7 @@ Json answer_size(const Session& session, const Question& question) {
 
 Json answer_cost(const Session& session, const Question& question) {
     const ModelComparison comparison = compare(session, question);
-    const Explanations asked = {.cost = true, .conditions = question.costs};
+    const Explanations asked = {.cost = true, .conditions = comparison.request.decision.cost};
     return {{"html", html_fragment(explanation_blocks(comparison.results, asked), "cost")}};
 }
 
@@ -235,25 +258,35 @@ ModelComparison compare(const Session& session, const Question& question) {
     request.workload = question.workload;
     request.conditions = question.conditions;
     request.decision = question.limits;
+    request.decision.cost = question.costs;
     return compare_models(session, std::move(request), question.workload.model);
 }
 
 Json answer_rank(const Session& session, const Question& question) {
     const ModelComparison c = compare(session, question);
-    const Metric& by = question.ranked();
+    const Metric& by =
+        question.sort != nullptr ? *question.sort : usual_order(c.results, question.conditions.scenario);
     const std::vector<std::string> labels = hardware_labels(c.results);
     const DecisionRequest& limits = c.request.decision; // with costs on one basis
     const Decision decision = decide(c.results, limits);
     std::vector<Block> verdicts = {verdict_block({c.results, labels, by, limits.cost, &decision,
                                                   c.modes.front(), c.tried.front(), c.too_large.front()})};
-    if (question.limits.active()) {
-        auto decided = decision_blocks(decision, c.results, labels);
-        append(verdicts, std::move(decided));
-    }
+    std::vector<Block> decided, all_decided; // of many devices a few, and all of them to unfold
+    if (question.limits.active())
+        decided = decision_blocks(decision, c.results, labels);
+    for (Block& block : decided)
+        if (Table* table = std::get_if<Table>(&block); table != nullptr && table->rows.size() > kDecided) {
+            all_decided.emplace_back(*table);
+            table->rows.resize(kDecided);
+            table->notes.clear();
+        }
+    append(verdicts, std::move(decided));
     const std::vector<Block> facts = {model_facts(*c.models.front(), c.results)};
-    const std::vector<Block> table = {ranking_table(c.results, by, {.conditions = limits.cost})};
+    const std::vector<Block> table = {
+        ranking_table(c.results, by, shown_metrics(c.results, {.conditions = limits.cost}))};
     Json answer = {{"title", c.models.front()->title},
                    {"verdict", html_fragment(verdicts, "verdict")},
+                   {"decisions", all_decided.empty() ? "" : html_fragment(all_decided, "decisions")},
                    {"facts", html_fragment(facts, "facts")},
                    {"ranking", html_fragment(table, "ranking")},
                    {"rows", Json::array()},

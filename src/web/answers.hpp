@@ -1,6 +1,7 @@
 #pragma once
 // What the page asks, and one function per kind of question. Each gets the question with its model loaded.
 
+#include "answers/sizing/sizing_fields.hpp"
 #include "archsim/compare/cost.hpp"
 #include "archsim/compare/decisions.hpp"
 #include "archsim/run/compare_models.hpp"
@@ -38,17 +39,16 @@ struct Question {
     std::string date = {};            ///< of "export": the day, as the foot of a report shows it
     bool charts = false;              ///< of "rank" and "export"
     ServingTexts load{Spelling::key}; ///< "load": {"rate": 4, "prompt_tokens": "2k"}, of "serve" and "size"
-    ServiceLevel level;               ///< "level": {"ttft_p99": "500ms"}, of the same
-    double confidence = 0.9;          ///< "level": {"confidence": 0.95}: that the limits hold; of "size"
-    CostOptions costs;                ///< "costs": {"years": 3}, of "cost" and "size"
+    /// "level": {"ttft_p99": "500ms"}, of the same; of "size" also {"users": 200, "confidence": 0.95}.
+    SizingTexts level{Spelling::key};
+    CostOptions costs; ///< "costs": {"years": 3}, of "cost" and "size"
 };
 
-/// A field of "level" or "costs", for a form.
+/// A field of "costs", for a form.
 struct FormField {
     std::string_view key, help;
     std::string usual; ///< what is taken without it; empty: nothing
 };
-std::vector<FormField> level_fields();
 std::vector<FormField> cost_fields();
 
 /// Throws UsageError that names the key.

@@ -50,6 +50,7 @@ Json fields_json(const FieldTable<Asked>& fields) {
                             {"help", field.help},
                             {"usual", field.fallback},
                             {"group", field.group},
+                            {"everywhere", field.of == FieldOf::any},
                             {"truth", field.kind == FieldKind::truth},
                             {"choices", field.choices}});
     return list;
@@ -140,7 +141,7 @@ Json answer_catalogue(const Session& session, const Question&) {
             {"changes", std::move(changes)},
             {"fields", fields_json(question_fields())},
             {"load", fields_json(serving_fields())},
-            {"level", form_json(level_fields())},
+            {"level", fields_json(sizing_fields())},
             {"costs", form_json(cost_fields())}};
 }
 

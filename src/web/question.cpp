@@ -3,7 +3,6 @@
 #include "archsim/core/finding.hpp"
 #include "core/json_document.hpp"
 #include "core/lists.hpp"
-#include "core/parse_number.hpp"
 #include "core/text.hpp"
 #include "fields/question_json.hpp"
 #include "result/cost_terms.hpp"
@@ -77,22 +76,9 @@ std::string written_text(const std::string& key, const Json& value) {
     return value.dump();
 }
 
-double number_of_text(const std::string& key, const Json& value) {
-    const std::string text = written_text(key, value);
-    const auto number = parse_real(text);
-    if (!number)
-        throw UsageError(fmt::format("\"{}\": \"{}\" is not a number", key, text));
-    return *number;
-}
-
 void read_level(const std::string& key, const Json& value, Question& question) {
     each(key, value, [&](const std::string& name, const Json& member) {
-        const std::string text = written_text(name, member);
-        if (name == "confidence") {
-            question.confidence = number_of_text(name, member);
-            return;
-        }
-        field_at(archsim::level_fields(), name, key).put(text, name, question.level);
+        question.level.give(field_at(sizing_fields(), name, key), written_text(name, member), name);
     });
 }
 
@@ -102,23 +88,13 @@ void read_load(const std::string& key, const Json& value, Question& question) {
     });
 }
 
-struct CostNumber {
-    std::string_view key, help;
-    double CostOptions::*at;
-};
-constexpr std::array kCostNumbers = {
-    CostNumber{"kwh_price", "USD per kWh", &CostOptions::kwh_price},
-    CostNumber{"years", "years of use until written off", &CostOptions::years},
-    CostNumber{"utilization", "share of time at work", &CostOptions::utilization},
-    CostNumber{"pue", "facility over device power", &CostOptions::pue},
-};
 constexpr std::string_view kGrid = "grid_intensity", kTenure = "tenure", kPrices = "prices";
 
 void read_cost(const std::string& name, const Json& value, CostOptions& costs) {
     const std::string text = written_text(name, value);
-    const auto* const number = std::ranges::find(kCostNumbers, name, &CostNumber::key);
-    if (number != kCostNumbers.end()) {
-        costs.*number->at = number_of_text(name, value);
+    const auto numbers = cost_numbers();
+    if (const auto number = std::ranges::find(numbers, name, &CostNumber::key); number != numbers.end()) {
+        number->put(text, name, costs);
     } else if (name == kGrid) {
         costs.grid_intensity = parse_grid_intensity(text);
     } else if (name == kTenure) {
@@ -126,9 +102,12 @@ void read_cost(const std::string& name, const Json& value, CostOptions& costs) {
             throw UsageError(fmt::format("\"{}\" is rent or buy, not \"{}\"", name, text));
         costs.tenure = text == "rent" ? Tenure::rent : Tenure::buy;
     } else if (name == kPrices) {
-        for (const std::string& price : split(text, ' '))
+        for (std::string_view price : split(text, ' ')) {
+            if (price.ends_with(','))
+                price.remove_suffix(1);
             if (!price.empty())
                 costs.prices.push_back(parse_price(price));
+        }
     } else {
         throw UsageError(fmt::format("\"costs\" has no \"{}\"", name));
     }
@@ -165,19 +144,10 @@ constexpr std::array kRows = {
 
 } // namespace
 
-std::vector<FormField> level_fields() {
-    std::vector<FormField> fields;
-    for (const Field<ServiceLevel>& limit : archsim::level_fields())
-        fields.push_back({limit.key, limit.help, {}});
-    fields.push_back({"confidence", "probability with which the limits must hold, of a number of devices",
-                      fmt::format("{}", Question{}.confidence)});
-    return fields;
-}
-
 std::vector<FormField> cost_fields() {
     std::vector<FormField> fields;
     const CostOptions usual;
-    for (const CostNumber& number : kCostNumbers)
+    for (const CostNumber& number : cost_numbers())
         fields.push_back({number.key, number.help, fmt::format("{}", usual.*number.at)});
     fields.push_back({kGrid, "g CO2e per kWh, or a country: FRA, Germany, World",
                       fmt::format("{}", usual.grid_intensity)});

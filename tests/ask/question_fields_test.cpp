@@ -70,7 +70,8 @@ const std::vector<Stated>& examples() {
         {"every", {"10s", "1d", "0.3 s"}},
         {"fps", {"30", "49fps", "7/s", "0.3 Hz"}},
         {"companions", {"resnet18@5fps", "resnet18@49Hz", "a@b@10 min"}},
-        {"battery", {"20Wh", "225mAh@3V", "10kJ", "1000 mAh", "2.5Ah"}}};
+        {"battery", {"20Wh", "225mAh@3V", "10kJ", "1000 mAh", "2.5Ah"}},
+        {"idle_power", {"10uW", "2.5 mW"}}};
     return all;
 }
 
@@ -247,7 +248,7 @@ TEST_CASE("a text that one place takes for a field is taken in each", "[laws][as
             const bool of_prompt = field.of == FieldOf::answer && field.key != "prompt_tokens";
             if (of_prompt || field.key == "beams")
                 texts.give("prompt_tokens", "512");
-            const bool of_rate = field.key == "battery"; // which lasts as long as something is asked of it
+            const bool of_rate = field.key == "battery" || field.key == "idle_power"; // nothing without one
             if (of_rate)
                 texts.give("every", "10s");
             texts.give(one.key, text);
@@ -384,4 +385,25 @@ TEST_CASE("numbers are read with their letters and units", "[ask]") {
     CHECK(parse_seconds("2s") == 2);
     CHECK(parse_seconds("1 h") == 3600);
     CHECK(parse_seconds("2") == std::nullopt);
+    CHECK(*parse_seconds("1month") == Approx(365.25 * 86400 / 12));
+}
+
+TEST_CASE("numbers are read as people write money, rates and thousands", "[ask]") {
+    CHECK(parse_whole("10,000") == 10000);
+    CHECK(parse_whole("1,234,567") == 1234567);
+    CHECK(*parse_real("1,500.5") == Approx(1500.5));
+    CHECK(*parse_seconds("1,500ms") == Approx(1.5));
+    for (const char* text : {"1,5", "0,500", "8,16", "1,2345", "1234,567", ",500", "1,000,", "10,00,000"})
+        CHECK(parse_whole(text) == std::nullopt);
+    CHECK(*parse_rate("600/min") == Approx(10));
+    CHECK(*parse_rate("240rpm") == Approx(4));
+    CHECK(*parse_rate("36k/h") == Approx(10));
+    CHECK(*parse_rate("30 /s") == Approx(30));
+    for (const char* text : {"25000", "25k", "25,000", "$25k", "25K", "25000USD", "25000 USD"})
+        CHECK(*parse_usd(text) == Approx(25000));
+    CHECK(*parse_usd_per_hour("$2.49/h") == Approx(2.49));
+    CHECK(*parse_usd_per_hour("4000USD/month") == Approx(4000 / 730.5));
+    CHECK(*parse_usd_per_hour("50kUSD/year") == Approx(50000 / 8766.0));
+    for (const char* text : {"0.32EUR", "£20", "", "USD", "20/fortnight"})
+        CHECK((!parse_usd(text) && !parse_usd_per_hour(text)));
 }

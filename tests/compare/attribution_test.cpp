@@ -157,6 +157,28 @@ TEST_CASE("only the factor that was changed has a part", "[attribution]") {
     }
 }
 
+TEST_CASE("the computer around a chip has a part of its own in energy and power", "[attribution]") {
+    const Workload network{.model = laws::session().load("mobilenet_v2")};
+    Conditions int8;
+    int8.precision = PrecisionConfig::uniform(Precision::int8);
+    const Result a = laws::session().estimate(network, "Raspberry Pi 5 + Hailo-8", int8),
+                 b = laws::session().estimate(network, "Cortex-A76-RPi5", int8);
+    const CostOptions wall{.power_at = PowerBoundary::wall}, chip{.power_at = PowerBoundary::chip};
+    for (const Metric* metric : {&metric::energy, &metric::power}) {
+        const auto x = attribute(a, b, *metric, wall);
+        REQUIRE(x);
+        check_sums(*x);
+        const auto around = [&](const Result& r) {
+            return *value_of(r, *metric, wall) - *value_of(r, *metric, chip);
+        };
+        const auto part =
+            std::find_if(x->contributions.begin(), x->contributions.end(),
+                         [](const Contribution& c) { return c.factor == Factor::surroundings; });
+        REQUIRE(part != x->contributions.end());
+        CHECK(part->value == Approx(around(a) - around(b)));
+    }
+}
+
 TEST_CASE("common regions cover every subgraph of both partitions once", "[attribution]") {
     for (const std::string& model : laws::models()) {
         CAPTURE(model);

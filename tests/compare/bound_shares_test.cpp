@@ -6,6 +6,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+
 using namespace archsim;
 
 namespace {
@@ -104,4 +106,39 @@ TEST_CASE("devices that share a network over a slow link are bound by their exch
     CHECK(!one->bound_by_exchange());
     CHECK(two->bound_by_exchange());
     CHECK(two->exchange < two->overhead);
+}
+
+TEST_CASE("a device whose host runs most of a network is bound by its host", "[bounds]") {
+    Conditions int8;
+    int8.precision = PrecisionConfig::uniform(Precision::int8);
+    const auto shares = [&](const char* model) {
+        return *bound_shares(run_graph(laws::session(), laws::bound(model, 1), "Coral-Edge-TPU", int8));
+    };
+    CHECK(shares("vit_b_16").bound_by_host());
+    CHECK(shares("vit_b_16").binding() == shares("vit_b_16").host);
+    CHECK(shares("resnet18").host == 0);
+}
+
+TEST_CASE("what computes at a clock that the limit lowers is bound by power", "[bounds]") {
+    Conditions conditions;
+    conditions.precision = PrecisionConfig::uniform(Precision::fp16);
+    const auto run = [&](std::optional<double> limit_w) {
+        conditions.changes.power_limit_w = limit_w;
+        return run_graph(laws::session(), laws::bound("resnet50", 64), "H100", conditions);
+    };
+    const Result low = run(250);
+    REQUIRE(low.estimate.power_limited);
+    CHECK(bound_by_power(low));
+    CHECK(binding_text(low) == "power limit");
+    const Result enough = run(2000);
+    CHECK_FALSE(bound_by_power(enough));
+    CHECK(binding_text(enough) != "power limit");
+}
+
+// What an NPU or a pipeline states of its buffers is held against other numbers, and no roof of the estimate.
+TEST_CASE("levels whose bandwidth nothing waits for are said", "[bounds]") {
+    CHECK(levels_without_time(laws::run("resnet50", "Hailo-8", Precision::int8)).size() == 1);
+    CHECK(levels_without_time(laws::run("resnet50", "RK3588-NPU", Precision::int8)).size() == 1);
+    const auto on_gpu = levels_without_time(laws::run("resnet50", "H100", Precision::fp16));
+    CHECK(std::find(on_gpu.begin(), on_gpu.end(), "L2") == on_gpu.end());
 }

@@ -3,10 +3,14 @@
 #include "archsim/compare/cost.hpp"
 #include "archsim/core/finding.hpp"
 #include "result/cost_terms.hpp"
+#include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <memory>
+#include <string>
+#include <vector>
 
 using namespace archsim;
 
@@ -46,9 +50,61 @@ TEST_CASE("prices are read with their unit", "[compare][cost]") {
     CHECK(buy.hardware == "Jetson-Orin-NX");
     CHECK(buy.amount == 700);
     CHECK_FALSE(buy.hourly);
-    for (const char* text :
-         {"", "H100", "=3", "H100=", "H100=x", "H100=3/d", "H100=-1", "H100=1e999", "H100=3/h "})
+    for (const char* text : {"", "H100", "=3", "H100=", "H100=x", "H100=3/fortnight", "H100=20EUR", "H100=-1",
+                             "H100=1e999", "H100=3/h "})
         CHECK_THROWS_AS(parse_price(text), UsageError);
+}
+
+TEST_CASE("electricity of a data centre cools it, too; that of a desk does not", "[compare][cost]") {
+    CostOptions options = plain();
+    options.pue = 0;
+    options.kwh_price = 3.6;
+    const Result rented = made("rented", 1, {}), home = made("home", {}, 1);
+    CHECK(*cost_of(home, options).electricity == Approx(1e-6));
+    CHECK(*cost_of(rented, options).electricity == Approx(1.58e-6));
+    CHECK(*cost_of(rented, options).carbon_g == Approx(1.58 * *cost_of(home, options).carbon_g));
+    options.pue = 1.2; // as stated, wherever it is
+    CHECK(*cost_of(home, options).electricity == Approx(1.2e-6));
+    CHECK(*cost_of(rented, options).electricity == Approx(1.2e-6));
+}
+
+TEST_CASE("a price that is given is used, or said to be of no use, or of nothing", "[compare][cost]") {
+    const std::vector<Result> results = {made("a", 1, 100), made("b", 2, 100)};
+    std::vector<std::shared_ptr<const Device>> devices = {results[0].device, results[1].device};
+    CostOptions options = plain();
+    CHECK(on_one_basis(results, options).tenure == Tenure::rent);
+    options.prices = {parse_price("a=50")}; // who states what it costs to buy asks about buying
+    CHECK(on_one_basis(results, options).tenure == Tenure::buy);
+    CHECK(unused_prices(devices, on_one_basis(results, options)).empty());
+    options.prices.push_back(parse_price("b=1/h"));
+    CHECK(on_one_basis(results, options).tenure == Tenure::rent);
+    CHECK_THAT(unused_prices(devices, on_one_basis(results, options)).at(0),
+               Catch::Contains("--price a is not used") && Catch::Contains("--buy"));
+    const HardwareDatabase& database = test::shipped_session().hardware();
+    options.prices = {parse_price("h100=3/h"), parse_price("a=3/h")};
+    options = with_known_prices(options, devices, database);
+    CHECK(options.prices[0].hardware == "H100");
+    CHECK_THAT(unused_prices(devices, options).at(0), Catch::Contains("none of these devices"));
+    options.prices = {parse_price("H100X=3/h")};
+    CHECK_THROWS_WITH(with_known_prices(options, devices, database),
+                      Catch::Contains("--price H100X: ") && Catch::Contains("H100"));
+}
+
+TEST_CASE("numbers of costs are read with their units, and what is none is named", "[compare][cost]") {
+    CostOptions options;
+    const auto put = [&](std::string_view key, std::string_view text) {
+        std::ranges::find(cost_numbers(), key, &CostNumber::key)->put(text, key, options);
+    };
+    put("utilization", "30%");
+    CHECK(options.utilization == Approx(0.3));
+    put("kwh_price", "$0.32");
+    CHECK(options.kwh_price == Approx(0.32));
+    CHECK_THROWS_WITH(put("kwh_price", "0.32EUR"),
+                      Catch::Contains("kwh_price: expected US dollars") && Catch::Contains("0.32EUR"));
+    for (const CostNumber& number : cost_numbers()) // each reads what it is usually
+        if (const double usual = CostOptions{}.*number.at; usual > 0)
+            CHECK_NOTHROW(put(number.key, std::to_string(usual)));
+    CHECK_THROWS_WITH(put("pue", "0"), Catch::Contains("pue: expected a ratio from 1"));
 }
 
 TEST_CASE("costs are those of the way asked for, at the user's prices", "[compare][cost]") {
@@ -141,6 +197,10 @@ TEST_CASE("a card that is bought pays its part of the server", "[compare][cost]"
     card.device = device;
     CHECK(*cost_of(card, plain()).capital == Approx(1500 / (4 * 8766 * 3600.0 * 100)));
     CHECK(*cost_of(card, plain()).cloud == *cost_of(made("card", 1, 1000), plain()).cloud);
+    CostOptions buys = plain();
+    buys.tenure = Tenure::buy;
+    const std::vector<Result> beside = {card, made("alone", 1, 1000)};
+    CHECK_THAT(cost_basis(beside, buys), Catch::Contains("server is in that of card, none in that of alone"));
     CostOptions given = plain();
     given.prices = {parse_price("card=2000")}; // the price of the card alone
     CHECK(*cost_of(card, given).capital == Approx(2500 / (4 * 8766 * 3600.0 * 100)));

@@ -3,9 +3,11 @@
 #include "answers/compare/compare_models_report.hpp"
 #include "answers/compare/duty_cycle.hpp"
 
+#include "archsim/compare/cost.hpp"
 #include "archsim/compare/decisions.hpp"
 #include "archsim/core/finding.hpp"
 #include "fields/question.hpp"
+#include "report/blocks/result_text.hpp"
 #include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>
@@ -146,6 +148,39 @@ TEST_CASE("what a rate leaves stands in every format, with what was asked", "[co
     CHECK_THAT(render(describe(c), Format::text), Catch::Contains("h on the battery"));
 }
 
+TEST_CASE("who sleeps is not ranked above who is counted awake without a word", "[compare][duty]") {
+    const auto line = [](std::vector<std::string> hardware, double idle_w) {
+        const ModelComparison c =
+            compared("ds-cnn", std::move(hardware), {.every_s = 10, .battery_wh = 1, .idle_w = idle_w});
+        return in_words(duty_cycles(c.results, {}, {}), c.results, decide(c.results, c.request.decision));
+    };
+    const std::vector<std::string> both = {"ESP32-S3", "STM32N6"};
+    CHECK_THAT(line(both, 0), Catch::Contains("STM32N6 may draw less asleep"));
+    CHECK_THAT(line({"STM32N6"}, 0), Catch::Contains(" awake, "));
+    for (const std::string& said : {line(both, 1e-5), line({"STM32N6"}, 1e-5), line({"STM32U575"}, 0)})
+        CHECK_THAT(said, !Catch::Contains("awake") && !Catch::Contains("asleep"));
+    // Micro-amperes of a data sheet, not the clocks of a waiting processor: years on a coin cell.
+    const ModelComparison c = compared("ds-cnn", {"STM32U575"}, {.every_s = 3600, .battery_wh = 0.8325});
+    CHECK(*duty_cycle(c.results.front(), {}).battery_hours > 24 * 365);
+}
+
+TEST_CASE("no device draws more asleep than awake", "[hardware][laws]") {
+    std::vector<Finding> findings;
+    int asleep = 0;
+    for (const auto& device : shipped_session().hardware().all_devices(findings))
+        if (device->idle.known() && device->active_idle.known()) {
+            INFO(device->id);
+            CHECK(device->idle.value <= device->active_idle.value);
+            ++asleep;
+        }
+    CHECK(asleep >= 6);
+}
+
+TEST_CASE("a chip in a computer is named as it was asked for", "[compare]") {
+    const ModelComparison c = compared("resnet18", {"Hailo-8", "Raspberry Pi 5 + Hailo-8"});
+    CHECK(hardware_labels(c.results) == std::vector<std::string>{"Hailo-8", "Raspberry Pi 5 + Hailo-8"});
+}
+
 TEST_CASE("weights that a chip keeps come anew where it cannot keep those of all", "[compare][duty]") {
     const auto with = [&](const char* model) {
         const Shared s = shared("mobilenet_v2", "Coral-Edge-TPU", {.every_s = 1, .with = {{model, 1}}});
@@ -164,7 +199,9 @@ TEST_CASE("a slice has its units and its part of cache and memory", "[hardware][
     CHECK(part.device->dram->bandwidth.value == Approx(whole.device->dram->bandwidth.value / 8));
     CHECK(part.device->level("L1")->capacity.value == whole.device->level("L1")->capacity.value);
     CHECK(part.device->level("L2")->capacity.value == Approx(whole.device->level("L2")->capacity.value / 8));
-    CHECK_FALSE(part.device->cloud_price);
+    REQUIRE(part.device->cloud_price);
+    CHECK_FALSE(part.device->cloud_price->amount.known());
+    CHECK(pue_of(*part.device, 0) == pue_of(*whole.device, 0)); // in the same place
     CHECK_THROWS_AS(database.device("L4@1g.10gb"), InputError);
     const Workload network{.model = shipped_session().load("resnet50"), .batch = 8};
     for (const char* gpu : {"A100", "A100-40GB", "H100"}) {
@@ -215,7 +252,7 @@ TEST_CASE("rates, periods and batteries are read with their units", "[ask][duty]
     const auto duty = [](const char* key, const char* text) {
         QuestionTexts texts(Spelling::key);
         texts.give(key, text);
-        if (std::string_view(key) == "battery")
+        if (std::string_view(key) == "battery" || std::string_view(key) == "idle_power")
             texts.give("every", "1s");
         return texts.question().conditions.duty;
     };
@@ -226,6 +263,7 @@ TEST_CASE("rates, periods and batteries are read with their units", "[ask][duty]
     for (const char* text : {"2.5Ah", "2500 mAh", "9.25Wh", "33.3kJ", "2.5Ah@3.7V"})
         CHECK(duty("battery", text).battery_wh == Approx(9.25));
     CHECK(duty("battery", "225mAh@3V").battery_wh == Approx(0.675));
+    CHECK(duty("idle_power", "10uW").idle_w == Approx(1e-5));
     CHECK(duty("companions", "midas@5fps").with.front().every_s == Approx(0.2));
     CHECK(duty("companions", "whisper-tiny@30s").with.front().every_s == Approx(30));
     CHECK(duty("companions", "a@b@200ms").with.front().model == "a@b");
@@ -239,6 +277,8 @@ TEST_CASE("rates, periods and batteries are read with their units", "[ask][duty]
                                                           {"battery", "0Wh"},
                                                           {"battery", "5Wh@"},
                                                           {"battery", "5Ah@0V"},
+                                                          {"idle_power", "5"},
+                                                          {"idle_power", "0W"},
                                                           {"companions", "midas"},
                                                           {"companions", "midas@"},
                                                           {"companions", "@5fps"},

@@ -68,6 +68,19 @@ TEST_CASE("the first inference is never quicker than a warm one", "[cold_start][
             }
             REQUIRE(small.build != nullptr);
             CHECK(small.build->source != nullptr);
+            if (small.before != nullptr)
+                CHECK(large.build_s == 0);
         }
     }
+}
+
+TEST_CASE("what is compiled before it is deployed is not built by the device", "[cold_start]") {
+    const auto before = [](const char* device) {
+        return cold_start(*laws::session().machine(device, {}), 60, 1e6, 1e-3).before;
+    };
+    for (const char* device : {"STM32N6", "MAX78000", "Hailo-8", "Coral-Edge-TPU", "TDA4VM", "Ethos-U55-256"})
+        REQUIRE(before(device) != nullptr);
+    CHECK(before("Ethos-U55-256")->tool == "Vela");
+    for (const char* device : {"A100", "Cortex-A76-RPi5"})
+        CHECK(before(device) == nullptr);
 }

@@ -122,7 +122,7 @@ TEST_CASE("cost follows its formulas", "[cost]") {
     const Cost cost = cost_of(r, o);
     CHECK(*cost.cloud ==
           Approx(r.device->cloud_price->amount.value / (3600 * r.estimate.throughput_per_s * o.utilization)));
-    const double least = r.estimate.energy_per_inference_j * o.pue / 3.6e6;
+    const double least = r.estimate.energy_per_inference_j * pue_of(*r.device, o.pue) / 3.6e6;
     CHECK(*cost.electricity > least * o.kwh_price);
     CHECK(*cost.carbon_g / *cost.electricity == Approx(o.grid_intensity / o.kwh_price));
     CostOptions busy = o;

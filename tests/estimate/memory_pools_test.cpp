@@ -62,6 +62,29 @@ TEST_CASE("weights and data of a chip with a memory for each do not make room fo
     CHECK_FALSE(fits(0, 513 * 1024));
 }
 
+TEST_CASE("every memory that is short is named, and no advice repeats the question", "[estimate][laws]") {
+    const std::string reason = in_int8("mobilenet_v2", "STM32H747").estimate.reason;
+    CHECK_THAT(reason, Catch::Contains("of RAM") && Catch::Contains("of flash"));
+    const Model model = shipped_session().load("tiny_resnet8");
+    int advised = 0;
+    for (const char* device : {"nRF52840", "STM32H747", "STM32L4R5", "Groq-TSP"})
+        for (const std::int64_t batch : {1, 8, 64}) {
+            Conditions conditions;
+            conditions.precision = PrecisionConfig::uniform(Precision::fp32);
+            const Result r = shipped_session().estimate({.model = model, .batch = batch}, device, conditions);
+            const auto fit = memory_fit(r);
+            for (const FitOption& option : fit ? fit->device_options : std::vector<FitOption>{}) {
+                INFO(device << ", batch " << batch << ", " << option.batch);
+                CHECK((option.batch < r.work->batch || !(option.precision == r.work->precision)));
+                conditions.precision = option.precision;
+                const auto fewer = static_cast<std::int64_t>(option.batch);
+                CHECK(shipped_session().estimate({.model = model, .batch = fewer}, device, conditions).ok());
+                ++advised;
+            }
+        }
+    CHECK(advised >= 4);
+}
+
 TEST_CASE("memory beside a microcontroller holds what its own does not, more slowly", "[estimate]") {
     const Result r = in_int8("yolo11n", "ESP32-P4");
     REQUIRE(r.ok());
@@ -100,4 +123,15 @@ TEST_CASE("a processor has the memory of its computer, of whatever size, and its
     CHECK(capacity("Raspberry Pi 4 4GB") == Approx(4 * kGib));
     CHECK(capacity("Ryzen AI Max+ 395, 64GB") == Approx(0.75 * 64 * kGib));
     CHECK_THROWS_AS(capacity("RTX 3060 16GB"), InputError); // a card is sold with its memory
+}
+
+TEST_CASE("a system keeps its part of a memory that programs share with it", "[estimate][hardware]") {
+    for (const char* computer : {"Ryzen-7950X", "GB10", "RK3588-NPU"})
+        CHECK(capacity(computer) == Approx(device_of(computer)->dram->capacity.value - 2e9));
+    CHECK(capacity("Raspberry Pi 5") == Approx(7e9)); // at most an eighth
+    CHECK(capacity("Jetson-Orin-Nano") == Approx(7 * kGib));
+    CHECK(capacity("Radeon-8060S") == Approx(96 * kGib)); // the driver leaves less
+    CHECK(capacity("Steam-Deck") == Approx(8 * kGib));
+    CHECK(capacity("RTX-2080-Ti") > 11e9);                                      // nobody else's
+    CHECK(capacity("ESP32-P4") == device_of("ESP32-P4")->dram->capacity.value); // no such system
 }

@@ -171,7 +171,8 @@ TEST_CASE("an inference alone spends at least as much as one of eight where idli
 }
 
 TEST_CASE("power grows from chip to board to wall", "[laws][power]") {
-    for (const char* hardware : {"H100", "DPU-ZCU102", "QRB5165", "Jetson-AGX-Orin", "Xeon-8480+"}) {
+    for (const char* hardware : {"H100", "DPU-ZCU102", "QRB5165", "Jetson-AGX-Orin", "Xeon-8480+", "GB10",
+                                 "Apple-M4-GPU", "Raspberry Pi 5"}) {
         INFO(hardware);
         const Result r = laws::run("resnet50", hardware, Precision::int8);
         REQUIRE(r.ok());

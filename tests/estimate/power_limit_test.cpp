@@ -191,3 +191,34 @@ TEST_CASE("answers in four bits draw what owners of cards logged", "[power]") {
     CHECK(draws("qwen3.5-27b", "RTX-5090", "vllm", Precision::int4) == Approx(547).epsilon(0.15));
     CHECK(draws("qwen3-4b", "RTX-4090", "vllm", Precision::fp8) == Approx(247).epsilon(0.15));
 }
+
+TEST_CASE("a board for a desk draws its limit under dense products, at its clock", "[power]") {
+    // Logged of FLUX.1, in blocks that are unpacked before 16-bit products: RTX 3060 168 of 170 W, RTX 3090
+    // 348 of 350 W (hardware_db/energy.json, board_logs).
+    for (const auto& [device, watts] : {std::pair("RTX-3060", 168.0), std::pair("RTX-3090", 348.0)}) {
+        const Result r = laws::session().estimate({.model = laws::session().load("flux1-dev-Q4_K_S.gguf")},
+                                                  device, Conditions{});
+        CAPTURE(device, r.estimate.reason);
+        REQUIRE(r.ok());
+        CHECK(r.estimate.power_w == Approx(watts).epsilon(0.15));
+        CHECK(r.estimate.power_w <= r.device->tdp.value * (1 + 1e-9));
+        for (const ResultPart& part : r.parts)
+            CHECK(part.result->estimate.clock_ratio == 1);
+    }
+    // Of products alone: what a byte of memory costs stays what it is.
+    Conditions half;
+    half.precision = PrecisionConfig::uniform(Precision::fp16);
+    const Result net = laws::session().estimate({.model = laws::session().load("vgg16")}, "RTX-3060", half);
+    REQUIRE(net.ok());
+    const Estimate& e = net.estimate;
+    CHECK(e.energy_scale > 1.5);
+    CHECK(e.energy[Event::dram_byte] ==
+          Approx(e.events[Event::dram_byte] * (*net.machine->energy)[Event::dram_byte].value));
+    const auto more = [](const char* device) {
+        const auto machine = laws::session().machine(device, {});
+        return machine->energy->rated_mac[static_cast<std::size_t>(Precision::fp16)];
+    };
+    CHECK(more("RTX-4070") > 0);
+    for (const char* stated_otherwise : {"A40", "L40S", "Jetson-Orin-NX", "Apple-M2-Max-GPU", "GTX-1080"})
+        CHECK(more(stated_otherwise) == 0);
+}

@@ -1,4 +1,5 @@
 #include "map/accelerator_support.hpp"
+#include "map/tiled.hpp"
 #include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>
@@ -142,4 +143,25 @@ TEST_CASE("compute units of one generation of chips are of one kind", "[npu]") {
         INFO(generation);
         CHECK(range.second < 1.5 * range.first);
     }
+}
+
+TEST_CASE("a tile has as many output channels as the array makes at once", "[npu]") {
+    const auto mapper = mapper_of("npu");
+    Rig rig(Family("npu"), 1, 2048);
+    own(*rig.device, "sram") = fact(64 * 1024);
+    family_fact<std::vector<std::string>>(*rig.device, "tile_orders") = {"output-stationary"};
+    Network network;
+    const SubgraphWork& work = network.convolution(256, 256, 56, 3);
+    const auto* const knows = dynamic_cast<const KnowsTiling*>(&*mapper);
+    REQUIRE(knows != nullptr);
+    const auto tiled = [&] { return *knows->tiling_of(work, network.work(), rig.machine()); };
+    CHECK(tiled().limits.output_grain == 1);
+    own(*rig.device, "array_rows") = own(*rig.device, "array_cols") = fact(64);
+    CHECK(tiled().limits.output_grain == 64);
+    CHECK(tiled().tiling.outputs >= 64);
+    own(*rig.device, "output_grain") = fact(16); // what a device states holds
+    CHECK(tiled().limits.output_grain == 16);
+    own(*rig.device, "output_grain") = {};
+    family_fact<bool>(*rig.device, "row_stationary") = true; // its columns take rows of the image
+    CHECK(tiled().limits.output_grain == 1);
 }

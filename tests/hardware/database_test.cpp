@@ -84,6 +84,16 @@ TEST_CASE("a name of many devices is answered with some of them and their number
     CHECK(database.device("Mac Studio M3 Ultra").device->id == "Apple-M3-Ultra-GPU");
 }
 
+TEST_CASE("boards are known by the names they are sold under, and a part that is missing can be described",
+          "[hardware]") {
+    const HardwareDatabase& database = shipped_session().hardware();
+    CHECK(database.device("XIAO ESP32S3").device->id == "ESP32-S3");
+    CHECK(database.device("Nicla Vision").device->id == "STM32H747");
+    CHECK(database.device("Radxa Zero 3W").device->id == "RK3566-NPU");
+    for (const char* missing : {"RP2040", "K210", "Teensy 4.1"})
+        CHECK_THAT(message_of(database, missing), Catch::Contains("PART.json"));
+}
+
 TEST_CASE("edit distance counts swaps once and finds parts of names", "[hardware]") {
     const std::vector<std::string> known = {"RTX-4090", "RTX-5090", "H100", "A100", "Jetson-AGX-Orin"};
     CHECK(nearest_names("RTX-4009", known, 1) == std::vector<std::string>{"RTX-4090"});

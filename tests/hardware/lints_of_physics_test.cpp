@@ -134,3 +134,23 @@ TEST_CASE("units that no power mode runs change nothing, and are told", "[hardwa
     REQUIRE(more);
     CHECK(more->message.find("no power mode runs all 16 units") != std::string::npos);
 }
+
+TEST_CASE("memory and nodes that no price names are said", "[hardware][check]") {
+    json device = accelerator();
+    device["dram"]["type"] = "LPDDR4X-4266 64b";
+    device["process"] = {{"value", 7}, {"unit", "nm"}, {"source", "S1"}};
+    CHECK(finding_at(findings_of(device), "/dram/type") == nullptr);
+    CHECK(finding_at(findings_of(device), "/process") == nullptr);
+    for (const char* const type : {"LPDDR9-9999 64b", "SRAM"}) {
+        device["dram"]["type"] = type;
+        const auto found = findings_of(device);
+        const Finding* const finding = finding_at(found, "/dram/type");
+        REQUIRE(finding != nullptr);
+        CHECK(finding->severity == Severity::warning);
+        CHECK(finding->message.find(type) != std::string::npos);
+    }
+    for (const double node : {2.0, 1000.0}) {
+        device["process"]["value"] = node;
+        CHECK(finding_at(findings_of(device), "/process") != nullptr);
+    }
+}

@@ -6,6 +6,9 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
+
 using namespace archsim;
 using namespace archsim::test;
 
@@ -154,4 +157,22 @@ TEST_CASE("a stack states how it differs from another", "[hardware]") {
     CHECK(database.runtime("stack")->measured_as.empty());
     CHECK_THROWS_WITH(database.runtime("lost"),
                       Catch::Contains("/extends") && Catch::Contains("no software stack is called \"stak\""));
+}
+
+TEST_CASE("units whose instructions a stack has no kernels for stand still", "[hardware]") {
+    // llama.cpp uses cooperative matrices of Intel from Xe2 on; Arc A770 was logged at 1,074 tokens of a
+    // prompt per second, B580 at 621.
+    const HardwareDatabase database(std::filesystem::path(ARCHSIM_SOURCE_DIR) / "hardware_db");
+    const auto multiplies = [&](const char* device, const char* stack) {
+        const auto engines = database.device(device).device->engines;
+        return std::ranges::any_of(engines, [&](const Engine& engine) {
+            return engine.kind == EngineClass::matrix && uses(*database.runtime(stack), engine);
+        });
+    };
+    for (const char* device : {"Arc-A770", "Arc-A580"}) {
+        CHECK_FALSE(multiplies(device, "llama.cpp"));
+        CHECK_FALSE(multiplies(device, "webgpu"));
+        CHECK(multiplies(device, "openvino"));
+    }
+    CHECK(multiplies("Arc-B580", "llama.cpp"));
 }

@@ -3,6 +3,7 @@
 #include "hardware/energy_table.hpp"
 #include "laws/laws.hpp"
 #include "map/accelerator.hpp"
+#include "session/graph_run.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -153,6 +154,29 @@ TEST_CASE("more bandwidth or a higher clock is never slower", "[laws]") {
             faster.rates[static_cast<std::size_t>(resource)].value *= 2;
         CHECK(laws::run_on(model, faster, Precision::fp16).latency_s <= base * (1 + kRounding));
     });
+}
+
+TEST_CASE("time falls as the clock rises, and no faster", "[laws]") {
+    for (const std::string& device : laws::hardware()) {
+        double before = 0, clock_before = 0;
+        for (const double clock : {0.25, 0.5, 0.7, 1.0, 1.2, 1.4, 2.0, 4.0}) {
+            Conditions conditions;
+            conditions.precision = PrecisionConfig::uniform(Precision::int8);
+            conditions.structure[Structure::clock] = clock;
+            conditions.keep_subgraphs = false;
+            const Result r = run_graph(laws::session(), laws::bound("mobilenet_v2", 1), device, conditions);
+            if (!r.ok())
+                break;
+            CAPTURE(device, clock, clock_before);
+            const double now = r.estimate.latency_s;
+            if (before > 0) {
+                CHECK(now <= before * (1 + kSearch));
+                CHECK(now * clock >= before * clock_before * (1 - kSearch));
+            }
+            before = now;
+            clock_before = clock;
+        }
+    }
 }
 
 namespace {

@@ -169,3 +169,10 @@ def test_sizing_local_models_and_differences(session):
         session.explain("resnet18", ["H100", "A100", "L4"])
     for answer in (sizing, found, why, formats):
         assert answer._repr_html_().startswith("<p>") and len(answer._repr_html_()) < 40_000
+
+
+def test_a_number_may_be_a_text_and_a_text_a_number(session):
+    numbers = session.estimate("sdxl", "H100", steps=4, image_size=512)
+    assert session.estimate("sdxl", "H100", steps="4", image_size="512").latency_s == numbers.latency_s
+    with pytest.raises(archsim.UsageError, match="steps"):
+        session.estimate("sdxl", "H100", steps="some")

@@ -125,3 +125,24 @@ TEST_CASE("a front is of one model, on the page too", "[sweep][study]") {
     CHECK(document.at("curves").size() == 8);
     CHECK(document.at("studied").size() >= 10);
 }
+
+TEST_CASE("a part that an estimate does not use says why, and a shortened curve that it is",
+          "[sweep][study]") {
+    SweepRequest q;
+    q.models = {"resnet18"};
+    q.hardware = {"Hailo-8"};
+    q.precisions = {"int8"};
+    q.axes = {parse_sweep_axis("on_chip=0.25x,4x"), parse_sweep_axis("bandwidth=0.25x,4x"),
+              parse_sweep_axis("on_chip_memory=0.0625x..2x:log11")};
+    const std::vector<double>& factors = q.axes[2].factors;
+    CHECK(std::count(factors.begin(), factors.end(), 1.0) == 1);
+    const SweepSummary summary = studied(Sweep(test::shipped_session(), q));
+    std::string text = render(describe(summary), Format::text); // in lines of the terminal's width
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    CHECK_THAT(text, Catch::Contains("no external memory") && Catch::Contains("on-chip memory"));
+    REQUIRE(summary.curves.size() == 3);
+    std::size_t points = 0;
+    for (const SweepCurve& c : summary.curves)
+        points += c.points.size();
+    CHECK_THAT(text, Catch::Contains(std::to_string(points) + " factors"));
+}

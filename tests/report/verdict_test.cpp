@@ -42,10 +42,10 @@ const Takeaway& takeaway_of(const Report& report) {
 TEST_CASE("the verdict names the winner of find_winner, its value and who is tied", "[report][verdict]") {
     const ModelComparison c = compared({"resnet50"}, {"H100", "A100", "T4", "KPU-T64@6W"});
     const auto labels = hardware_labels(c.results);
-    const auto json = verdict_members().value(
+    const auto said = verdict_members().value(
         verdict_record({.results = c.results, .labels = labels, .by = metric::latency, .conditions = {}}));
-    REQUIRE(json.at("best").size() == 2); // latency and energy
-    for (const auto& best : json.at("best")) {
+    REQUIRE(said.at("best").size() == 2); // latency and energy
+    for (const auto& best : said.at("best")) {
         const Metric& m = *MetricTable::standard().find(best.at("metric").get<std::string>());
         const auto winner = find_winner(c.results, m);
         REQUIRE(winner);
@@ -56,10 +56,36 @@ TEST_CASE("the verdict names the winner of find_winner, its value and who is tie
         CHECK(best.at("value") == Approx(*value_of(c.results[winner->best], m)));
         CHECK(best.at("tied").size() == winner->tied.size());
         CHECK(best.at("measured") == true);
-        CHECK_THAT(json.at("lines").at(0).get<std::string>(), Contains(labels[winner->best]));
+        CHECK_THAT(said.at("lines").at(0).get<std::string>(), Contains(labels[winner->best]));
     }
-    CHECK(json.at("bound").at("device") == json.at("best").at(0).at("device"));
-    CHECK(takeaway_of(describe(c)).lines == json.at("lines").get<std::vector<std::string>>());
+    CHECK(said.at("bound").at("device") == said.at("best").at(0).at("device"));
+    CHECK(takeaway_of(describe(c)).lines == said.at("lines").get<std::vector<std::string>>());
+}
+
+TEST_CASE("who is too close to call has somebody beside", "[report][verdict][laws]") {
+    const ModelComparison c = compared({"resnet50"}, laws::session().hardware().device_ids());
+    for (const Metric* m : {&metric::latency, &metric::energy, &metric::cost})
+        if (const auto winner = find_winner(c.results, *m))
+            CHECK(winner->close.size() != 1);
+}
+
+TEST_CASE("what sorts a table has a column, of answers to prompts too", "[report][verdict]") {
+    CompareModelsRequest request;
+    request.models = {"qwen3-0.6b"};
+    request.hardware = {"H100", "L4"};
+    request.workload.prompt = Prompt{.tokens = 64, .generate = 16};
+    request.decision.cost.tenure = Tenure::rent;
+    CompareModelsView view;
+    view.sort_by = &metric::cost;
+    const Report report = describe(compare_models(laws::session(), request), view);
+    std::size_t columns = 0;
+    for (const Block& block : report.blocks)
+        if (const auto* table = std::get_if<Table>(&block);
+            table && table->title.find("by Cost") != table->title.npos)
+            for (const Column& column : table->columns)
+                columns +=
+                    column.heading == "Cost" && column.priority == 0 && column.unit == "USD/million rented";
+    CHECK(columns == 1);
 }
 
 TEST_CASE("limits are counted over what runs", "[report][verdict]") {
@@ -71,11 +97,11 @@ TEST_CASE("limits are counted over what runs", "[report][verdict]") {
     std::size_t met = 0;
     for (const Result& r : c.results)
         met += r.estimate.power_w <= 60 ? 1U : 0U;
-    const auto json =
+    const auto said =
         verdict_members().value(verdict_record({c.results, labels, metric::latency, {}, &decision}));
-    CHECK(json.at("limits").at(0).at("met") == met);
-    CHECK(json.at("limits").at(0).at("of") == c.results.size());
-    CHECK_THAT(json.at("lines").dump(), Contains("met by " + std::to_string(met) + " of 3"));
+    CHECK(said.at("limits").at(0).at("met") == met);
+    CHECK(said.at("limits").at(0).at("of") == c.results.size());
+    CHECK_THAT(said.at("lines").dump(), Contains("met by " + std::to_string(met) + " of 3"));
 }
 
 TEST_CASE("language models are judged by tokens", "[report][verdict]") {

@@ -3,8 +3,10 @@
 #include "answers/architectures/architectures.hpp"
 #include "laws/laws.hpp"
 #include "session/graph_run.hpp"
+#include "session/varied_part.hpp"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -208,6 +210,76 @@ TEST_CASE("every flip turns the ranking, and a little less does not", "[architec
     }
     CHECK(levers >= 8);
     CHECK(batches + precisions >= 1);
+}
+
+TEST_CASE("what no single change reverses, no what-if question at four times or a quarter does",
+          "[architectures][laws]") {
+    std::vector<std::string> devices;
+    for (const std::string& name : laws::hardware())
+        if (name.find('@') == std::string::npos)
+            devices.push_back(name);
+    constexpr std::size_t kStride = 23; // pairs of neighbours in the list, of one family and of two
+    std::size_t refuted = 0, tried = 0;
+    for (std::size_t i = 0; i + 1 < devices.size(); i += kStride) {
+        auto request = request_for("mobilenet_v2", Precision::int8);
+        request.metric = i % 2 == 0 ? &metric::latency : &metric::energy;
+        request.architectures = request.explain = {devices[i], devices[i + 1]};
+        const ArchitectureComparison shown = [&] {
+            try {
+                return compare(request);
+            } catch (const InputError&) { // one of them does not run it
+                return ArchitectureComparison{};
+            }
+        }();
+        if (!shown.explanation || shown.explanation->attribution.difference == 0)
+            continue;
+        const Explanation& e = *shown.explanation;
+        const std::size_t loser =
+            better(*request.metric, e.attribution.a_value, e.attribution.b_value) ? e.b : e.a;
+        request.explain = {};
+        for (const VariedPart& part : varied_parts())
+            for (const char* const factor : {"4x", "25%"}) {
+                CAPTURE(request.architectures, shown.labels[loser], part.name(), factor);
+                request.what_if = {fmt::format("{}:{}={}", shown.labels[loser], part.name(), factor)};
+                const auto asked = compare(request);
+                const auto value = [&](std::size_t r) {
+                    return value_of(asked.what_if->results[r], *request.metric, shown.request.decision.cost);
+                };
+                const std::size_t winner = e.a + e.b - loser;
+                ++tried;
+                if (!value(loser) || !better(*request.metric, *value(loser), *value(winner)))
+                    continue;
+                ++refuted;
+                CHECK(std::count_if(e.flips.begin(), e.flips.end(), [&](const Flip& flip) {
+                          return flip.change == part.name() && flip.architecture == shown.labels[loser] &&
+                                 flip.factor <= kPlausibleFactor * 1.001 &&
+                                 flip.factor >= 1 / (kPlausibleFactor * 1.001);
+                      }) == 1);
+            }
+    }
+    CHECK(tried > 100);
+    CHECK(refuted > 10);
+}
+
+TEST_CASE("a question takes values with a unit, and says which part another word means", "[architectures]") {
+    auto request = request_for("resnet18", Precision::fp16);
+    request.architectures = {"GPU", "TPU"};
+    const auto latency = [&](const char* change) {
+        request.what_if = {change};
+        return compare(request).what_if->results[1].estimate.latency_s;
+    };
+    CHECK(latency("TPU:bandwidth=600GB/s") == Approx(latency("TPU:bandwidth=0.5x")));
+    CHECK(latency("TPU:array=64x64") == latency("TPU:array=0.5x"));
+    CHECK(latency("TPU:clock=525 MHz") == Approx(latency("TPU:clock=0.5x")));
+    for (const auto& [word, part] : {std::pair("sram=2x", "on_chip_memory"),
+                                     {"cores=2x", "units"},
+                                     {"macs=2x", "array"},
+                                     {"frequency=2x", "clock"}}) {
+        request.what_if = {word};
+        CHECK_THROWS_WITH(compare(request), Catch::Contains(part));
+    }
+    request.what_if = {"bandwidth=2GHz"};
+    CHECK_THROWS_WITH(compare(request), Catch::Contains("GB/s"));
 }
 
 TEST_CASE("what-if changes exactly what it names", "[architectures]") {

@@ -323,6 +323,56 @@ TEST_CASE("weights that pass through a chip must fit its host", "[generation]") 
     CHECK(resident.estimate.memory.capacity_bytes < 1e9);
 }
 
+TEST_CASE("stacks that serve language models alone run no network of images", "[generation]") {
+    for (const auto& [stack, device] :
+         {std::pair("vllm", "H100"), std::pair("sglang", "H100"), std::pair("trt-llm", "H100"),
+          std::pair("mlc-llm", "H100"), std::pair("llama.cpp", "RTX-3090"),
+          std::pair("rkllm", "RK3588-NPU")}) {
+        INFO(stack);
+        Conditions conditions;
+        conditions.stack = stack;
+        for (const char* model : {"resnet50", "mobilenet_v2", "yolov8n"})
+            CHECK(laws::session()
+                      .estimate({.model = laws::session().load(model)}, device, conditions)
+                      .estimate.status == Status::unsupported);
+        const Model language = laws::session().load("qwen2.5-0.5b");
+        CHECK(laws::session().estimate({.model = language, .prompt = Prompt{}}, device, conditions).ok());
+    }
+}
+
+TEST_CASE("what does not fit names the longest prompt that does", "[generation]") {
+    const auto ask = [](std::int64_t tokens) {
+        Conditions conditions;
+        conditions.stack = "llama.cpp";
+        conditions.precision = PrecisionConfig::uniform(Precision::int4);
+        return laws::session().estimate({.model = laws::session().load("qwen2.5-14b"),
+                                         .prompt = Prompt{.tokens = tokens, .generate = 128}},
+                                        "RTX-3060", conditions);
+    };
+    const std::string why = ask(32000).estimate.reason, start = "a prompt of ";
+    CAPTURE(why);
+    REQUIRE(why.find(start) != why.npos);
+    const std::int64_t longest = std::stoll(why.substr(why.find(start) + start.size()));
+    CHECK(ask(longest).ok());
+    CHECK_FALSE(ask(longest + 1024).ok());
+}
+
+TEST_CASE("a card holds all weights but the table of embeddings, which llama.cpp leaves to the host",
+          "[generation]") {
+    Conditions conditions;
+    conditions.stack = "llama.cpp";
+    const auto weights = [&](const char* model, const char* device) {
+        const Result r = laws::session().estimate({.model = laws::session().load(model), .prompt = Prompt{}},
+                                                  device, conditions);
+        REQUIRE(r.ok());
+        return r.estimate.memory.weight_bytes;
+    };
+    // Apple's chips share their memory with the host; Llama 3.2 shares the table with its projection.
+    CHECK(weights("llama-3-8b", "Apple-M3-Max-GPU") - weights("llama-3-8b", "RTX-3090") ==
+          Approx(2.0 * 128256 * 4096));
+    CHECK(weights("llama-3.2-1b", "Apple-M3-Max-GPU") == weights("llama-3.2-1b", "RTX-3090"));
+}
+
 TEST_CASE("what does not fit says how many devices hold it", "[generation]") {
     const Result alone = answer("TPU-v5e", Precision::bf16, {});
     CHECK(alone.estimate.status == Status::does_not_fit);

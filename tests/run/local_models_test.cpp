@@ -2,6 +2,7 @@
 
 #include "answers/local/local_models.hpp"
 #include "archsim/core/finding.hpp"
+#include "report/render/answer_document.hpp"
 #include "result/format_parts.hpp"
 #include "session/given.hpp"
 #include "support/shipped_session.hpp"
@@ -127,6 +128,11 @@ TEST_CASE("what does not fit says the longest context that does, and the cache w
     const std::int64_t longest = std::stoll(why.substr(at + 13));
     CHECK(row(longest).models.front().runs);
     CHECK_FALSE(row(longest + 1024).models.front().runs);
+    const auto text = [](const LocalAnswer& a) {
+        return render(describe(a, {}, Format::text), Format::text, {});
+    };
+    CHECK_THAT(text(whole), Catch::Contains("qwen2.5-14b: needs ") && !Catch::Contains("Models under"));
+    CHECK_THAT(text(row(longest)), Catch::Contains("qwen2.5-14b in Q4_K_M, ")); // not the class, int4
     REQUIRE_THAT(why, Catch::Contains("the whole with --kv-cache q"));
     request.kv_cache = why.find("q8_0") != std::string::npos ? Precision::int8 : Precision::int4;
     const LocalModel narrow = row(32768).models.front();

@@ -46,6 +46,8 @@ TEST_CASE("a name that ends in a format is the network in that format", "[sessio
              Named{"hf.co/unsloth/Qwen3-8B-GGUF:Q4_K_M", "qwen3-8b", "int4", "llama.cpp", "RTX-3060"},
              Named{"qwen3:8b-q8_0", "qwen3-8b", "int8", "llama.cpp", "Apple-M4-Max-GPU"},
              Named{"llama3.1:8b", "llama-3.1-8b", "int4", "llama.cpp", "RTX-3060"},
+             Named{"llama3:8b-instruct-q4_K_M", "llama-3-8b", "int4", "llama.cpp", "RTX-3060"},
+             Named{"qwen3:latest", "qwen3-8b", "int4", "llama.cpp", "RTX-3060"},
              Named{"Qwen/Qwen3-8B-AWQ", "qwen3-8b", "int4", "", "H100"},
              Named{"RedHatAI/Llama-3.1-8B-Instruct-quantized.w4a16", "llama-3.1-8b", "int4", "", "H100"},
              Named{"Qwen/Qwen2.5-7B-Instruct-GPTQ-Int4", "qwen2.5-7b", "int4", "", "L40S"},

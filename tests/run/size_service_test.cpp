@@ -5,12 +5,15 @@
 #include "answers/sizing/size_service.hpp"
 #include "answers/sizing/sizing_fields.hpp"
 #include "answers/sizing/sizing_report.hpp"
+#include "result/cost_terms.hpp"
 #include "session/given.hpp"
 #include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <cmath>
+#include <cstdio>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -165,6 +168,73 @@ TEST_CASE("nothing is dropped: who cannot serve, has no price or costs too much 
     CHECK_THAT(answer.devices[*answer.nearest].reason, Catch::Contains("TTFT"));
 }
 
+TEST_CASE("what is said to help was sized under every limit", "[sizing][laws]") {
+    const std::vector<std::string> hardware = {"L40S"};
+    const Model model = shipped_session().load("qwen3-32b");
+    SizingRequest request;
+    request.users = 300;
+    request.serving.load.prompt_tokens = 4000;
+    request.serving.load.output_tokens = 500;
+    request.level = {0, 0, 15};
+    request.budget_usd_per_hour = 40;
+    std::vector<Conditions> formats(1);
+    const auto asked = [&] { return size_service(shipped_session(), model, hardware, formats, request); };
+    const SizingAnswer dear = asked(); // some format holds, for more: that is the nearest
+    REQUIRE(dear.nearest);
+    CHECK(dear.devices[*dear.nearest].holds);
+    double budget = 0;
+    REQUIRE(std::sscanf(dear.remedy.c_str(), "a budget of %lf USD/h", &budget) == 1);
+    request.budget_usd_per_hour = budget;
+    CHECK(asked().cheapest);
+    // A format that holds with less: what is advised of confidence and budget holds when it is asked.
+    formats = {in_bf16()};
+    request.budget_usd_per_hour = 0;
+    const SizingAnswer unsure = asked();
+    REQUIRE(unsure.nearest);
+    request.confidence = unsure.devices[*unsure.nearest].layout->probability;
+    CHECK(request.confidence < 0.9);
+    const SizingAnswer surer = asked();
+    REQUIRE(surer.fewest);
+    CHECK(surer.devices[0].layout->devices() == unsure.devices[0].layout->devices());
+    // Fewer devices than it takes: how many do.
+    request.confidence = 0.9;
+    formats = std::vector<Conditions>(1);
+    request.most_devices = 2;
+    CHECK_THAT(asked().remedy, Catch::Contains("--max-devices 256 holds on "));
+}
+
+TEST_CASE("a layout has one probability, whatever is asked for", "[sizing][laws]") {
+    SizingRequest request = rate_of(8, 1, 0.05);
+    std::map<std::string, double> known;
+    for (const double confidence : {0.55, 0.8, 0.84, 0.9, 0.95}) {
+        request.confidence = confidence;
+        for (const SizedDevice& d : sized("llama-3-8b", request).devices) {
+            if (!d.layout)
+                continue;
+            const std::string layout = d.hardware + " " + to_string(d.layout->run.parallelism);
+            INFO(layout << " at " << confidence);
+            CHECK(d.holds == (d.layout->probability >= confidence - 1e-9));
+            CHECK(known.try_emplace(layout, d.layout->probability).first->second == d.layout->probability);
+        }
+    }
+}
+
+TEST_CASE("a size names a device where none has a price, and refuses prices of nothing", "[sizing]") {
+    SizingRequest request = rate_of(2, 0, 0.2);
+    const std::vector<std::string> hardware = {"RTX-4090"};
+    const std::vector<Conditions> formats = {in_bf16()};
+    const Model model = shipped_session().load("llama-3-8b");
+    request.cost.tenure = Tenure::rent;
+    const auto asked = [&] { return size_service(shipped_session(), model, hardware, formats, request); };
+    const std::vector<std::string> lines = sizing_takeaway(asked()).lines;
+    CHECK_THAT(lines.front(), Catch::Contains("RTX-4090, "));
+    CHECK_THAT(lines.at(1), Catch::Contains("--buy") && Catch::Contains("--price RTX-4090=USD/h"));
+    request.cost.prices = {parse_price("RTX-4090=2000")};
+    CHECK_THAT(sizing_takeaway(asked()).lines.back(), Catch::Contains("--price RTX-4090 is not used"));
+    request.cost.prices = {parse_price("RTX-4O9O=2000")};
+    CHECK_THROWS_WITH(asked(), Catch::Contains("RTX-4090"));
+}
+
 TEST_CASE("a size needs one load; without a limit those of a chat hold", "[sizing]") {
     const std::vector<Conditions> formats = {in_bf16()};
     const Model model = shipped_session().load("llama-3-8b");
@@ -194,7 +264,12 @@ TEST_CASE("a size that says nothing of lengths, requests or formats has those of
     CHECK(own.request(load).serving.load.count == 0);
     own.give("think_time", "0s");
     CHECK(own.request(load).think_s == 0);
-    load.give("rate", "2");
+    own.give("budget", "7305USD/month");
+    own.give("confidence", "80%");
+    CHECK(own.request(load).budget_usd_per_hour == Approx(10));
+    CHECK(own.request(load).confidence == Approx(0.8));
+    CHECK_THROWS_WITH(own.give("budget", "40EUR/h"), Catch::Contains("no other currency"));
+    load.give("rate", "120/min");
     CHECK_THROWS_WITH(own.request(load), Catch::Contains("users excludes rate"));
     for (const SizingField& field : sizing_fields()) { // each prints what it reads
         INFO(field.key);

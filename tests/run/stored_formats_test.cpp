@@ -43,7 +43,8 @@ TEST_CASE("rows that blocks of a file do not divide are stored in a wider format
         conditions.stack = "llama.cpp";
         const Workload workload{.model = laws::session().load(name),
                                 .prompt = Prompt{.tokens = 64, .generate = 16}};
-        const Result result = laws::session().estimate(workload, "H100", conditions);
+        // Whose memory holds the whole file: a card leaves the table of embeddings to its host.
+        const Result result = laws::session().estimate(workload, "Apple-M3-Ultra-GPU", conditions);
         INFO(name << ": " << result.estimate.reason);
         REQUIRE(result.ok());
         CHECK(result.estimate.memory.weight_bytes == Approx(gigabytes * 1e9).epsilon(0.025));
@@ -225,4 +226,20 @@ TEST_CASE("weights that are quantised alone meet wide activations beside those t
     CHECK(by.at("lm_head") == Precision::fp16);
     // Who asks for another format has it.
     CHECK(precisions_of_products(mixed, Precision::fp4).at("experts") == Precision::fp4);
+}
+
+TEST_CASE("blocks of an image model's file are unpacked before 16-bit products", "[session][checkpoint]") {
+    for (const char* file : {"flux1-dev-Q4_K_S.gguf", "flux1-dev-Q8_0.gguf"}) {
+        const Result r =
+            laws::session().estimate({.model = laws::session().load(file)}, "RTX-3090", Conditions{});
+        CAPTURE(file, r.estimate.reason);
+        REQUIRE(r.ok());
+        for (const ResultPart& part : r.parts) {
+            const PrecisionConfig& runs = part.result->estimate.executed;
+            CHECK(runs.compute == Precision::fp16);
+            CHECK(runs.activations == Precision::fp16);
+            CHECK(is_integer(runs.weights));
+            CHECK(part.result->runtime->id == "cuda-eager"); // TensorRT opens no such file
+        }
+    }
 }

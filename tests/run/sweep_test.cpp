@@ -29,6 +29,46 @@ TEST_CASE("axes are lists, steps or ratios of factors", "[sweep]") {
         CHECK_THROWS_AS(parse_sweep_axis(bad), UsageError);
 }
 
+TEST_CASE("values with a unit are factors on the device's own, and units are those that can be built",
+          "[sweep]") {
+    SweepRequest q;
+    q.models = {"resnet18"};
+    q.hardware = {"RK3588-NPU"}; // three cores, 34.1 GB/s
+    q.precisions = {"int8"};
+    q.axes = {parse_sweep_axis("bandwidth=17.05GB/s,68.2 GB/s"),
+              parse_sweep_axis("units=0.3x,0.4x,0.6x,1x,1.4x")};
+    const Sweep sweep(test::shipped_session(), q);
+    const auto& axes = sweep.request().axes;
+    REQUIRE(axes[0].factors.size() == 2);
+    CHECK(axes[0].factors[0] == Approx(0.5).epsilon(0.01));
+    CHECK(axes[0].factors[1] == Approx(2).epsilon(0.01));
+    CHECK(axes[1].factors == std::vector<double>{1.0 / 3, 2.0 / 3, 1, 4.0 / 3});
+    CHECK(sweep.size() == 8);
+    CHECK(sweep.notes().size() == 4);
+    q.hardware = {"RK3588-NPU", "RK3568-NPU"}; // one core: whatever is asked
+    CHECK_THROWS_AS(Sweep(test::shipped_session(), q), UsageError);
+    q.axes.erase(q.axes.begin());
+    const Sweep both(test::shipped_session(), q);
+    CHECK(both.built(0, 0).front() == 1.0 / 3);
+    CHECK(both.built(0, 1).front() == 1);
+    for (const SweepRow& row : all_rows(both, 1))
+        CHECK(row.factors[0] ==
+              built_units(*test::shipped_session().hardware().device(row.hardware).device, row.factors[0]));
+    for (const char* bad : {"bandwidth=2GHz", "bandwidth=1x,20GB/s", "array=32x64", "sram=2x", "units=4GB"})
+        CHECK_THROWS_AS(parse_sweep_axis(bad), UsageError);
+}
+
+TEST_CASE("an engine that stands for a chip has the operations of the units that are left", "[sweep]") {
+    DeviceChanges half;
+    half[Structure::units] = 0.5;
+    for (const char* const name : {"Hailo-8", "Apple-ANE-M4", "Groq-TSP"}) {
+        const auto device = test::shipped_session().hardware().device(name).device;
+        for (const EngineClass kind : {EngineClass::matrix, EngineClass::vector})
+            CHECK(changed(*device, half)->peak(kind, Precision::int8) ==
+                  Approx(device->peak(kind, Precision::int8) / 2));
+    }
+}
+
 TEST_CASE("work in parallel comes back in order, once, and stops on request", "[sweep]") {
     for (const unsigned threads : {1U, 2U, 7U}) {
         std::vector<std::uint64_t> seen;

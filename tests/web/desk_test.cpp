@@ -131,6 +131,57 @@ TEST_CASE("a page's answers on serving and sizing are those of the tools", "[law
     const std::vector<std::string> hardware = {"H100", "L4"};
     const std::vector<Conditions> formats = {conditions};
     CHECK(ask(size)["json"] == to_json(size_service(session, model, hardware, formats, sizing), PlainView{}));
+    // Without a format each device has the one of the tool, and users and budgets count as there.
+    size.erase("precision");
+    size["load"].erase("rate");
+    size["level"] = {
+        {"ttft_p99", "1s"}, {"users", "200"}, {"think_time", "50s"}, {"budget", "4000USD/month"}};
+    size["costs"] = {{"prices", "H100=2.5/h, L4=0.5/h"}, {"utilization", "30%"}};
+    sizing.serving.load.rate_per_s = 0;
+    sizing.users = 200;
+    sizing.think_s = 50;
+    sizing.budget_usd_per_hour = 4000 / 730.5;
+    sizing.confidence = 0.9;
+    sizing.cost.years = CostOptions{}.years;
+    sizing.cost.utilization = 0.3;
+    const std::vector<Conditions> open(1);
+    const Json answer = ask(size);
+    CHECK(answer["json"] == to_json(size_service(session, model, hardware, open, sizing), PlainView{}));
+    CHECK(answer["json"].get<std::string>().find("\"bf16\"") != std::string::npos);
+    size["costs"]["prices"] = "H100X=3";
+    CHECK(error_of(size).find("H100X") != std::string::npos);
+    serve["level"]["users"] = "200";
+    CHECK(error_of(serve) == "users: not of \"serve\", but of a sizing");
+}
+
+TEST_CASE("a page's decision shows a few devices, those that qualify first, and has the others apart") {
+    const Json question = {{"ask", "rank"}, {"model", "resnet50"}, {"limits", {{"latency", "5ms"}}}};
+    const Json answer = ask(question);
+    const auto rows = [](const std::string& html) {
+        std::size_t count = 0;
+        for (std::size_t at = html.find("<tr><td"); at != std::string::npos;
+             at = html.find("<tr><td", at + 1))
+            ++count;
+        return count;
+    };
+    const std::string few = answer["verdict"], all = answer["decisions"];
+    CHECK(rows(few) == 5);
+    CHECK(rows(all) == answer["rows"].size());
+    const std::size_t no = all.find(">no<"), last = all.rfind(">yes<");
+    CHECK((no == std::string::npos || last == std::string::npos || last < no));
+}
+
+TEST_CASE("a page says of answers to prompts what they are per token, and of costs who is paid") {
+    Json question = {
+        {"ask", "rank"}, {"model", "qwen3-0.6b"}, {"hardware", {"H100", "L4"}}, {"sort", "cost"}};
+    const std::string ranking = ask(question)["ranking"];
+    CHECK(ranking.find("tokens/s") != std::string::npos);
+    CHECK(ranking.find("(USD/million rented)") != std::string::npos);
+    question = {
+        {"ask", "change"}, {"model", "qwen3-0.6b"}, {"hardware", {"H100"}}, {"changes", {{"bandwidth", 2}}}};
+    const std::string change = ask(question)["table"];
+    CHECK(change.find("Cost (rented)") != std::string::npos);
+    CHECK(change.find("tokens/s") != std::string::npos);
 }
 
 TEST_CASE("every field of a page's forms is taken, and what cannot be is refused by its name") {

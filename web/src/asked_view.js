@@ -6,13 +6,15 @@ import { showSections } from './ranking_view.js';
 import { FACTORS, sizingCharts } from './sizing_chart.js';
 
 const BEST = 5; // devices that are asked where none is chosen: those that rank best, can be paid for and were measured
+const WAITS = ['ttft_p99', 'tpot_p99', 'e2e_p99']; // limits of a server; a sizing has more
 const SHOWN = ['rate', 'concurrency', 'prompt_tokens', 'output_tokens'];
 const FILLED = { 'load.prompt_tokens': '2000', 'load.output_tokens': '300' };
 const plain = text => text.replaceAll('_', ' ').replace(/--([a-z-]+)/g, (all, flag) => flag.replaceAll('-', ' '));
 const example = help => /, (\d\S+)$/.exec(help)?.[1].replace(/^/, 'such as ');
 const TITLES = { rate: 'requests per second', concurrency: 'users at once', prompt_tokens: 'tokens of a prompt', output_tokens: 'tokens of an answer',
   ttft_p99: 'P99 to first token', tpot_p99: 'P99 per token', e2e_p99: 'P99 of an answer', kwh_price: 'USD per kWh', pue: 'PUE',
-  grid_intensity: 'g CO2e per kWh', utilization: 'share of time at work', years: 'years of use', tenure: 'rent or buy', prices: 'own prices' };
+  grid_intensity: 'g CO2e per kWh', utilization: 'share of time at work', users: 'people who use it', think_time: 'from question to question', max_devices: 'most devices',
+  pairs: 'prompts and answers apart', years: 'years of use', tenure: 'rent or buy', prices: 'own prices' };
 // How devices are paid for, and what a form of the page leaves to the library.
 const CHOICES = { tenure: ['rent', 'buy'] };
 
@@ -22,13 +24,14 @@ export class AskedView {
   constructor({ ask, act, asked, moved }) {
     Object.assign(this, { ask, act, asked, moved });
     this.documents = {}; // the answers as JSON, by the place where they are shown
-    for (const [form, kind] of [['#server', () => $('#server-kind').value], ['#costs', () => 'cost']]) {
+    for (const [form, kind, shown] of [['#server', () => $('#server-kind').value, '#served'], ['#costs', () => 'cost', '#costed']]) {
+      const row = $(`${form} .row:last-child`); // a message comes to stand behind it
       $(form).addEventListener('submit', event => {
         event.preventDefault();
         this.act('Working it out', async current => {
           await this.answer(kind(), current);
           if (current()) this.moved(kind(), this.words(kind()));
-        }, $(`${form} .row:last-child`));
+        }, row, () => this.forget(shown));
       });
     }
     $('#server-json').addEventListener('click', () => {
@@ -38,7 +41,8 @@ export class AskedView {
   }
 
   // The forms, from the library's tables of fields.
-  showForms({ load, level, costs }) {
+  showForms({ load, level, costs }, fields) {
+    this.conditions = fields.filter(({ everywhere }) => everywhere).map(({ key }) => key); // of the question, which servers have too
     const field = prefix => ({ key, help, usual, truth, choices = CHOICES[key] ?? [] }) => {
       const common = { 'data-word': `${prefix}.${key}`, title: plain(help) };
       const input = truth ? make('input', { ...common, type: 'checkbox' })
@@ -76,15 +80,15 @@ export class AskedView {
     return Object.fromEntries(fields.filter(([, text]) => text));
   }
 
-  part(prefix, without = []) {
+  part(prefix, test = () => true) {
     return Object.fromEntries(Object.entries(this.filled()).filter(([word]) => word.startsWith(`${prefix}.`))
-      .map(([word, text]) => [word.slice(prefix.length + 1), text]).filter(([key]) => !without.includes(key)));
+      .map(([word, text]) => [word.slice(prefix.length + 1), text]).filter(([key]) => test(key)));
   }
 
   // Another model or other conditions: what was answered before is no answer to them.
-  forget() {
-    $('#served').replaceChildren();
-    $('#costed').replaceChildren();
+  forget(only) {
+    for (const shown of only ? [only] : ['#served', '#costed']) $(shown).replaceChildren();
+    if (only === '#costed') return;
     $('#server-json').hidden = $('#sizing').hidden = true;
     $('#sizing-charts').replaceChildren();
   }
@@ -100,11 +104,11 @@ export class AskedView {
       show($('#costed'), html);
       $('#costed').prepend(make('p', { class: 'note' }, whose));
     } else {
-      const { model, precision, sizes } = question;
-      const asks = { model, precision, sizes, hardware };
+      const asks = { model: question.model, sizes: question.sizes, changes: question.changes, hardware,
+        ...Object.fromEntries(Object.entries(question).filter(([key]) => this.conditions.includes(key))) };
       if (kind === 'serve') Object.assign(asks, { ask: 'serve', load: this.part('load') });
       // The rate is what is looked for.
-      if (kind === 'most') Object.assign(asks, { ask: 'serve', load: this.part('load', ['rate', 'concurrency', 'arrivals']), level: this.part('level', ['confidence']) });
+      if (kind === 'most') Object.assign(asks, { ask: 'serve', load: this.part('load', key => !['rate', 'concurrency', 'arrivals'].includes(key)), level: this.part('level', key => WAITS.includes(key)) });
       if (kind === 'size') Object.assign(asks, { ask: 'size', load: this.part('load'), level: this.part('level'), costs: this.part('cost') });
       const { sections, json } = await this.ask(asks);
       if (!current()) return;

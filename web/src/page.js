@@ -44,8 +44,8 @@ function put(changed, same = false) {
   else history.pushState(state, '', address);
 }
 
-// Paths of dropped files are the page's own; the reader knows their names.
-const plain = text => text.replace(/\/dropped\/\d+\//g, '');
+// Paths of dropped files are the page's own, and flags are of the tools; the reader knows names of files and of fields.
+const plain = text => text.replace(/\/dropped\/\d+\//g, '').replace(/--([a-z][a-z-]*)/g, (all, flag) => flag.replaceAll('-', ' '));
 
 // Says what went wrong beside what was pressed.
 function complain(problem, beside = $('#status')) {
@@ -57,8 +57,18 @@ function complain(problem, beside = $('#status')) {
 
 const busy = whether => $('main').setAttribute('aria-busy', whether);
 
-// Runs one reader's action; what went wrong is said in a sentence. What is still asked for an earlier action is not shown.
-async function act(text, action, beside) {
+// What no action expected is said too, and ends what was awaited.
+for (const kind of ['error', 'unhandledrejection'])
+  addEventListener(kind, event => {
+    const problem = event.error ?? event.reason;
+    if (!problem) return;
+    complain(problem instanceof Error ? problem : new Error(String(problem)));
+    busy(false);
+  });
+
+// Runs one reader's action; what went wrong is said in a sentence, without the answer to an earlier question (`forget`) beside it.
+// What is still asked for an earlier action is not shown.
+async function act(text, action, beside, forget = () => {}) {
   const mine = ++turn;
   busy(true);
   $('#problem').hidden = true;
@@ -67,7 +77,10 @@ async function act(text, action, beside) {
     await action(() => mine === turn);
     if (mine === turn) $('#status').textContent = '';
   } catch (problem) {
-    if (mine === turn) complain(problem, beside);
+    if (mine === turn) {
+      forget();
+      complain(problem, beside);
+    }
   } finally {
     if (mine === turn) busy(false);
   }
@@ -205,7 +218,7 @@ $('#explain').addEventListener('click', () => act('Explaining', async current =>
   const { limits, deployment, ...rest } = asked(answered);
   const { sections } = await engine.ask({ ...rest, ask: 'explain', metric: $('#metric').value, hardware: [$('#explain-a').value, $('#explain-b').value] });
   if (current()) showSections($('#explanation'), sections, true);
-}, $('#explain').parentElement));
+}, $('#explain').parentElement, () => $('#explanation').replaceChildren()));
 $('#draw-charts').addEventListener('click', () => act('Drawing', async current => {
   const { charts } = await engine.ask({ ...asked(answered), ask: 'rank', charts: true });
   if (current()) show($('#charts'), withLimits(charts, question.limits));
@@ -267,7 +280,7 @@ function fillCatalogue({ models, devices, deployments, precisions, metrics, chan
   form.picker.show(devices);
   form.showFields(metrics.filter(({ help }) => help), fields);
   device.showSliders(changes);
-  further.showForms(forms);
+  further.showForms(forms, fields);
 }
 
 act('Starting', current => arrive(current, async () => {

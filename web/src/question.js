@@ -7,6 +7,7 @@
 // What the library takes where a field says nothing: left out of addresses.
 const USUAL = { batch: '1', scenario: 'latency', scope: 'kernel' };
 const OF_PROMPTS = ['prompt_tokens', 'generate_tokens'];
+const ASKS = ['serve', 'most', 'size', 'cost'];
 const OTHER_WORDS = /^(load|level|cost)\./;
 const PARTS = { size: ['sizes', Number], limit: ['limits', String], all: ['all', Number], change: ['changes', Number] };
 
@@ -54,7 +55,7 @@ export function fromAddress(address, sample) {
 const whole = text => /^\d{1,15}$/.test(text);
 
 // The question without what the catalogue does not know, and a sentence for each word left out.
-export function known(question, { models, devices, deployments, precisions, metrics, changes, fields }) {
+export function known(question, { models, devices, deployments, precisions, metrics, changes, fields, load, level, costs }) {
   const said = [], kept = { ...question };
   const has = (list, key) => name => list.some(one => one[key] === name);
   const device = name => {
@@ -71,10 +72,15 @@ export function known(question, { models, devices, deployments, precisions, metr
     leave('The model', question.model);
     kept.model = '';
   }
-  kept.fields = only('fields', (key, text) => {
+  kept.fields = Object.fromEntries(Object.entries(question.fields).filter(([key, text]) => {
     const field = fields.find(one => one.key === key);
-    return wrong[key] ? text === '' || !wrong[key](text) : field && (!field.choices.length || field.choices.includes(text));
-  }, 'The word');
+    if (!field && !wrong[key]) return leave('The word', key);
+    const good = wrong[key] ? text === '' || !wrong[key](text) : !field.choices.length || field.choices.includes(text);
+    return good || leave(`The ${key.replaceAll('_', ' ')}`, text);
+  }));
+  const forms = { load, level, cost: costs };
+  kept.words = only('words', word => forms[word.split('.')[0]].some(({ key }) => word.slice(word.indexOf('.') + 1) === key), 'The word');
+  if (kept.ask && !ASKS.includes(kept.ask)) kept.ask = leave('The question', kept.ask) || '';
   for (const [key, usual] of Object.entries(USUAL)) kept.fields[key] ||= usual;
   kept.hardware = question.hardware.filter(name => device(name) || leave('The device', name));
   if (kept.device && !device(kept.device)) kept.device = leave('The device', kept.device) || '';

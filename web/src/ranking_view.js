@@ -6,6 +6,10 @@ import { $, make, show } from './dom.js';
 export function showRanking(answer, choose) {
   $('#model-title').textContent = answer.title;
   show($('#verdict'), answer.verdict);
+  $('#decisions').hidden = !answer.decisions;
+  $('#decisions').open = false;
+  $('#decisions > div').replaceChildren();
+  $('#decisions').ontoggle = () => $('#decisions').open && !$('#decisions > div').hasChildNodes() && show($('#decisions > div'), answer.decisions);
   show($('#facts'), answer.facts);
   show($('#ranking'), answer.ranking);
   $('#charts').replaceChildren();

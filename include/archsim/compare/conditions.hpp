@@ -59,6 +59,7 @@ struct Duty {
     std::vector<Companion> with = {};
     double battery_wh = 0; ///< 0: none
     double cell_volts = kCellVolts;
+    double idle_w = 0; ///< of every device between inferences; 0: what the database says of each
     /// True when time is left, or shared.
     bool stated() const { return every_s > 0 || !with.empty(); }
     /// The same in everything.

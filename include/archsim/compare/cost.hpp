@@ -36,7 +36,7 @@ struct CostOptions {
     /// Share of time at work, where the question states no rate (Conditions::duty); what is bought or rented
     /// stands idle otherwise.
     double utilization = 0.6;
-    double pue = 1.58;           ///< facility over IT power; Uptime Institute Global Data Center Survey 2023
+    double pue = 0;              ///< facility over IT power; 0: as pue_of() says
     double grid_intensity = 480; ///< g CO2e per kWh; world 2023, Ember Global Electricity Review 2024
     /// Of power, energy and efficiency; absent: the wall of a device that is named with its computer, and of
     /// all that are compared with one; else the chip.
@@ -80,6 +80,10 @@ struct Cost {
 /// work and u the utilisation; at a stated rate r u is that rate. Worked: 400 USD over 4 years at r = 100/s,
 /// u = 0.6: 400 / (4 x 8766 x 3600 x 60) = 0.053 USD per million.
 ARCHSIM_API Cost cost_of(const Result& result, const CostOptions& options);
+
+/// Facility over IT power: `stated`, else 1.58 (Uptime Institute Global Data Center Survey 2023) of what is
+/// rented by the hour or sold for servers, and 1 of everything else, since nothing cools a desk.
+ARCHSIM_API double pue_of(const Device& device, double stated);
 
 /// What the tokens of a language model cost, those read and those written apart.
 struct TokenCosts {

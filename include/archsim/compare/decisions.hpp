@@ -63,6 +63,7 @@ struct TriedChange {
     std::size_t result = 0; ///< which it changes
     std::string asked;      ///< "--precision fp8", "--hardware Jetson-Orin-Nano@15W"
     double gain = 1;        ///< times as good
+    double first_token = 1; ///< times as long to the first token, of what answers prompts
 };
 
 } // namespace archsim

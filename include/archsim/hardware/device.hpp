@@ -131,8 +131,9 @@ struct Device {
     Fact clock_all_core;          ///< highest with every core busy
     Fact clock_sustained;         ///< under dense matrix work within the power limit
     Fact clock_vector;
-    double clock_change =
-        1; ///< of a design change: what other devices tell of energy holds at the clock before it
+    /// Of a design change: what other devices tell of energy holds at the clock before it, and what is known
+    /// of the device's own die grows with its units, the sides of its arrays and its memory.
+    double clock_change = 1, unit_change = 1, array_change = 1, memory_change = 1;
     std::vector<Engine> engines;
     std::vector<StatedPeak> peaks;
     std::vector<MemoryLevel> memory;

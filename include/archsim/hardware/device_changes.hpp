@@ -29,4 +29,10 @@ struct DeviceChanges {
 /// has 2 arrays of 256 x 256 and 4 times the operations per clock.
 ARCHSIM_API std::shared_ptr<const Device> changed(const Device& device, const DeviceChanges& changes);
 
+/// Compute units of a device: those of the engine with the most; where an engine stands for the whole chip,
+/// what the family counts. 0: nobody does.
+ARCHSIM_API double unit_count(const Device& device);
+/// The factor on the units that whole ones leave: 0.4 of 4 cores are 2, so 0.5.
+ARCHSIM_API double built_units(const Device& device, double factor);
+
 } // namespace archsim

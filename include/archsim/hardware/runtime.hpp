@@ -57,6 +57,13 @@ struct CheckTemplate {
     std::string cite;  ///< where the tool is documented
 };
 
+/// Who compiles networks before they are deployed: the device loads what came out, and builds nothing.
+struct CompiledBefore {
+    std::string tool;
+    std::vector<std::string> generations; ///< of devices; empty: all
+    Fact build;                           ///< seconds on the device: none
+};
+
 /// A software stack: what it fuses, what it costs per kernel, what it cannot run.
 struct Runtime {
     std::string id, name, description;
@@ -93,7 +100,8 @@ struct Runtime {
     /// conversions to floats.
     std::vector<std::string> one_thread_operators;
     Fallback fallback = Fallback::none;
-    Fact compile_per_operator, compile_base; ///< seconds, cold start
+    Fact compile_per_operator, compile_base;       ///< seconds, cold start
+    std::optional<CompiledBefore> compiled_before; ///< of its devices, or of some
     CheckTemplate check;
     std::vector<std::string> notes;
     std::string file;
@@ -105,6 +113,14 @@ struct Runtime {
     const FusionPolicy& fusion_on(Family family) const {
         const auto own = fusion_by_family.find(family);
         return own != fusion_by_family.end() ? own->second : fusion;
+    }
+    /// Null where the device compiles networks itself.
+    const CompiledBefore* compiled_for(const std::string& generation) const {
+        const bool all = compiled_before && compiled_before->generations.empty();
+        return all || (compiled_before && std::count(compiled_before->generations.begin(),
+                                                     compiled_before->generations.end(), generation) > 0)
+                   ? &*compiled_before
+                   : nullptr;
     }
     /// True when it runs that format where a device has it.
     bool allows(Precision p) const {

@@ -99,6 +99,7 @@ struct NetworkWork {
     NetworkKind kind = NetworkKind::convolution;
     double batch = 1;
     double weight_bytes = 0;                  ///< every weight once
+    double table_bytes = 0;                   ///< of these, of tables that rows are looked up in alone
     double largest_activation_bytes = 0;      ///< largest input + output of one subgraph
     double input_bytes = 0, output_bytes = 0; ///< of the whole network
     double macs = 0, operations = 0;

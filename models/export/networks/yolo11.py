@@ -110,14 +110,14 @@ def attended(hidden):
 
 
 class Area(nn.Module):
-    """YOLO12's attention within `areas` equal strips of the map; positions by a depthwise convolution of `kernel`."""
+    """YOLO12's attention within `areas` equal strips of the map; positions by a depthwise convolution."""
 
-    def __init__(self, channels, areas, kernel):
+    def __init__(self, channels, areas):
         super().__init__()
         self.areas, self.heads = areas, channels // 32
         self.qkv = linear_conv(channels, 3 * channels)
         self.proj = linear_conv(channels, channels)
-        self.pe = linear_conv(channels, channels, kernel, groups=channels)
+        self.pe = linear_conv(channels, channels, 7, groups=channels)
 
     def forward(self, x):
         batch, channels, height, width = x.shape
@@ -133,9 +133,9 @@ class Area(nn.Module):
 
 
 class AreaBlock(nn.Module):
-    def __init__(self, channels, areas, ratio, kernel):
+    def __init__(self, channels, areas, ratio):
         super().__init__()
-        self.attn = Area(channels, areas, kernel)
+        self.attn = Area(channels, areas)
         inner = int(channels * ratio)
         self.mlp = nn.Sequential(conv(channels, inner), linear_conv(inner, channels))
 
@@ -147,12 +147,12 @@ class AreaBlock(nn.Module):
 class A2C2f(nn.Module):
     """YOLO12's block: pairs of area attention, or C3k where `areas` is 0; `scaled` adds a learned part of it."""
 
-    def __init__(self, inputs, outputs, depth, areas, ratio, scaled, kernel=7):
+    def __init__(self, inputs, outputs, depth, areas, ratio, scaled):
         super().__init__()
         hidden = outputs // 2
         self.cv1, self.cv2 = conv(inputs, hidden), conv((1 + depth) * hidden, outputs)
         self.m = nn.ModuleList(
-            nn.Sequential(*(AreaBlock(hidden, areas, ratio, kernel) for _ in range(2))) if areas else C3k(hidden)
+            nn.Sequential(*(AreaBlock(hidden, areas, ratio) for _ in range(2))) if areas else C3k(hidden)
             for _ in range(depth))
         if areas and scaled:
             self.gamma = nn.Parameter(torch.ones(outputs))
@@ -374,34 +374,27 @@ def yolov10(size):
     return Detector(trunk, DetectV8((c3, c4, c5), light=True))
 
 
-def yolo12_trunk(size, turbo=False):
-    """`turbo`: the later configuration, whose halving convolutions are in groups."""
+def yolo12_trunk(size):
+    """Area attention at strides 16 and 32, as Ultralytics' yolo12*.pt have it; YOLOv12's authors' later "turbo"
+    configuration has other counts."""
     depth, large = SCALES[size][0], size in "lx"
     _, sizes = yolo11_block(size)
-    ratio = (1.5 if turbo else 1.2) if large else 2.0
-
-    def grouped_down(inputs, outputs, level):
-        groups = {2: 2, 3: 4}.get(level, 1) if turbo else 1
-        block = conv_norm_act(inputs, outputs, 3, 2, groups=groups, act=nn.SiLU)
-        block.norm.eps = 1e-3
-        return block
 
     def block(place):
         inputs, outputs, inner, expansion = sizes[place]
         if place in ("b4", "b5"):
-            return A2C2f(inputs, outputs, 2 * depth, 4 if place == "b4" else 1, ratio, large, 5 if turbo else 7)
+            return A2C2f(inputs, outputs, 2 * depth, 4 if place == "b4" else 1, 1.2 if large else 2.0, large)
         if place in ("t4", "t3", "n4"):
             return A2C2f(inputs, outputs, depth, 0, 0, False)
         return c3k2(inputs, outputs, depth, inner or size in "mlx", expansion)
 
     channels = scaled(size, 64, 128, 256, 512, 1024)
-    trunk = Trunk(channels, conv(3, channels[0], 3, 2), grouped_down, block, nn.Identity())
+    trunk = Trunk(channels, conv(3, channels[0], 3, 2), plain_down, block, nn.Identity())
     return trunk, scaled(size, 256, 512, 1024)
 
 
 def yolo12(size):
-    """Area attention at strides 16 and 32; the "turbo" configuration."""
-    trunk, channels = yolo12_trunk(size, turbo=True)
+    trunk, channels = yolo12_trunk(size)
     return Detector(trunk, DetectV8(channels, light=True))
 
 

@@ -25,12 +25,15 @@
 
 namespace archsim {
 
+/// Largest improvement of one part that a new version of a device could bring.
+inline constexpr double kPlausibleFactor = 4;
+
 /// The smallest change of one thing after which the other one of the pair is better.
 struct Flip {
-    std::string change;                  ///< lever name, "batch" or "precision"
+    std::string change;                  ///< name of a part, "batch" or "precision"
     std::string title;                   ///< for sentences: "memory bandwidth"
     std::string architecture;            ///< whose device changes; empty: both run the changed workload
-    double factor = 1;                   ///< of a lever: on its own value
+    double factor = 1;                   ///< of a part: on its own value
     std::int64_t batch = 0;              ///< of "batch"
     std::vector<std::string> precisions; ///< of "precision": formats with this same outcome
     double a_value = 0, b_value = 0;     ///< after the change
@@ -43,7 +46,7 @@ struct Explanation {
     std::optional<Attribution> time;
     bool overlapping = false;         ///< odds of less than 3 to 1
     std::vector<Flip> flips;          ///< smallest change first, then batch and precision
-    std::vector<std::string> no_flip; ///< titles of levers that do not turn the ranking within `flip_limit`
+    std::vector<std::string> no_flip; ///< titles of parts that do not turn the ranking within `flip_limit`
     double flip_limit = 0;
 };
 

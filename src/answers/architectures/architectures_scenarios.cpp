@@ -121,8 +121,9 @@ void add_what_if(const ArchitectureComparison& c, Report& report) {
     }
     Table table = table_of({}, columns, indices(w.results.size()));
     for (Index i = 0; i < w.results.size(); ++i)
-        if (!w.results[i].ok())
-            table.notes.push_back(fmt::format("{}: {}", c.labels[i], w.results[i].estimate.reason));
+        if (const Result& r = w.results[i]; !r.ok() || !r.estimate.precision_note.empty())
+            table.notes.push_back(
+                fmt::format("{}: {}", c.labels[i], r.ok() ? r.estimate.precision_note : r.estimate.reason));
     report.blocks.push_back(std::move(table));
     Bullets bullets;
     for (const Metric* metric : c.request.metrics->rows()) {

@@ -178,6 +178,10 @@ ArchitectureComparison compare_architectures(const Session& session, CompareArch
     request.workload = usual_question(std::move(request.workload));
     request.conditions = settled(std::move(request.conditions), request.workload);
     c.model = session.facts(request.workload);
+    std::vector<std::shared_ptr<const Device>> devices;
+    for (const ArchitectureChoice& choice : choices)
+        devices.push_back(session.hardware().device(choice.hardware).device);
+    request.decision.cost = with_known_prices(request.decision.cost, devices, session.hardware());
     c.request = std::move(request);
     const CompareArchitecturesRequest& q = c.request;
     for (const ArchitectureChoice& choice : choices) {

@@ -109,7 +109,6 @@ void add_regions_of(const ArchitectureComparison& c, const Explanation& e, Repor
 
 constexpr double kWorthWords = 0.1; ///< parts below this share of the largest get a row, not a sentence
 constexpr std::size_t kMostSentences = 3;
-constexpr double kPlausible = 4; ///< largest improvement of one property that a device could have
 
 /// "with 1.40x the memory bandwidth on GPU" ...
 std::string flip_text(const Flip& flip) {
@@ -210,8 +209,8 @@ Bullets sources(const ArchitectureComparison& c, const Explanation& e) {
 /// Improvements of the loser that a new version of it could bring, batches, formats.
 bool within_reach(const Flip& flip, const std::string& loser) {
     const bool lever = flip.batch == 0 && flip.precisions.empty();
-    return !lever ||
-           (flip.architecture == loser && flip.factor <= kPlausible && flip.factor >= 1 / kPlausible);
+    return !lever || (flip.architecture == loser && flip.factor <= kPlausibleFactor &&
+                      flip.factor >= 1 / kPlausibleFactor);
 }
 
 void add_flips(const ArchitectureComparison& c, const Explanation& e, Report& report) {
@@ -230,7 +229,7 @@ void add_flips(const ArchitectureComparison& c, const Explanation& e, Report& re
         bullets.items.push_back(fmt::format(
             "No single change (one property up to {} better, any batch size, any format that both "
             "execute) would reverse this",
-            format_ratio(kPlausible)));
+            format_ratio(kPlausibleFactor)));
     report.blocks.push_back(std::move(bullets));
 }
 

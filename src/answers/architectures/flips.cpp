@@ -1,12 +1,11 @@
 #include "answers/architectures/architectures.hpp"
-#include "estimate/batch_pieces.hpp"
-#include "map/counts_of_structure.hpp"
-#include "session/graph_run.hpp"
 #include "session/prepared.hpp"
+#include "session/varied_part.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace archsim {
 
@@ -21,6 +20,8 @@ struct Values {
     bool known() const { return value[0] && value[1]; }
 };
 
+/// Every value is the answer to a what-if question of its own, so that what is said to reverse a ranking, or
+/// not to, is what asking shows.
 class Search {
   public:
     Search(const Session& session, const ArchitectureComparison& c, Explanation& out)
@@ -28,17 +29,12 @@ class Search {
           a_wins_(better(*asked_.metric, out.attribution.a_value, out.attribution.b_value)),
           hardware_{c.results[out.a].hardware, c.results[out.b].hardware}, label_{c.labels[out.a],
                                                                                   c.labels[out.b]},
-          prepared_(prepare(asked_.workload)) {
-        Conditions unchanged = asked_.conditions;
-        unchanged.changes = {};
-        for (std::size_t s = 0; s < 2; ++s)
-            machines_[s] = session.machine(hardware_[s], unchanged);
-    }
+          prepared_(prepare(asked_.workload)) {}
 
     void run() {
         out_.flip_limit = kLimit;
-        for (std::size_t l = 0; l < kLeverCount; ++l)
-            try_lever(static_cast<Lever>(l));
+        for (const VariedPart& part : varied_parts())
+            try_part(part);
         std::ranges::sort(out_.flips, [](const Flip& x, const Flip& y) {
             return std::abs(std::log(x.factor)) < std::abs(std::log(y.factor));
         });
@@ -47,47 +43,19 @@ class Search {
     }
 
   private:
-    /// With one lever of one side changed. What does not depend on the lever is counted once.
-    Values values(std::size_t changed, Lever lever, const MachineChanges& changes) {
-        Values v;
-        for (std::size_t s = 0; s < 2; ++s) {
-            if (s != changed) {
-                v.value[s] = s == 0 ? out_.attribution.a_value : out_.attribution.b_value;
-                continue;
-            }
-            Conditions conditions = asked_.conditions;
-            conditions.changes = changes;
-            BatchCounts* const counted = counts_depend_on(lever, *machines_[s]) ? nullptr : &counted_[s];
-            if (counted != nullptr)
-                counted->machine_changed();
-            v.value[s] = value(*prepared_, s, std::move(conditions), counted);
-        }
+    /// With one part of one side changed.
+    Values values(std::size_t changed, const VariedPart& part, double factor) const {
+        Values v{{out_.attribution.a_value, out_.attribution.b_value}};
+        Conditions conditions = asked_.conditions;
+        part.of(conditions) *= factor;
+        v.value[changed] = value(*prepared_, changed, std::move(conditions));
         return v;
     }
 
-    std::optional<double> value(const Prepared& workload, std::size_t side, Conditions conditions,
-                                BatchCounts* counted = nullptr) const {
+    std::optional<double> value(const Prepared& workload, std::size_t side, Conditions conditions) const {
         conditions.keep_subgraphs = false;
-        const std::string& device = hardware_[side];
-        if (const auto graph = workload.graph()) {
-            auto machine = std::make_shared<Machine>(*machines_[side]);
-            apply(conditions.changes, *machine);
-            if (conditions.changes != MachineChanges{})
-                hold_to_budget(scale(graph, side, conditions), *machine);
-            return value_of(run_graph_on(graph, device, std::move(machine), conditions, counted),
-                            *asked_.metric, asked_.decision.cost);
-        }
-        return value_of(workload.on(session_, device, conditions), *asked_.metric, asked_.decision.cost);
-    }
-
-    /// What makes a device as it is described meet an estimated power budget; levers leave it as it is.
-    double scale(const std::shared_ptr<const BoundModel>& graph, std::size_t side,
-                 const Conditions& conditions) const {
-        std::optional<Scale>& known = scales_[side];
-        if (!known || known->graph != graph || known->precision != conditions.precision)
-            known = {graph, conditions.precision,
-                     scale_to_budget(graph, hardware_[side], machines_[side], conditions)};
-        return known->factor;
+        return value_of(workload.on(session_, hardware_[side], conditions), *asked_.metric,
+                        asked_.decision.cost);
     }
 
     bool flipped(const Values& v) const {
@@ -102,22 +70,23 @@ class Search {
         flip.b_value = *then.value[1];
         return flip;
     }
-    /// The smallest factor between 1 and `limit` (above or below 1) that flips, by bisection of its
-    /// logarithm.
-    std::optional<Flip> smallest(Lever lever, std::size_t side, double limit) {
-        const auto at = [&](double factor) {
-            MachineChanges changes = asked_.conditions.changes;
-            changes[lever] *= factor;
-            return values(side, lever, changes);
-        };
-        if (!flipped(at(limit)))
+    /// The smallest factor that flips, upwards or downwards: first within what a new version of the device
+    /// could bring, then beyond; by bisection of its logarithm.
+    std::optional<Flip> smallest(const VariedPart& part, std::size_t side, bool up) const {
+        double keeps = 1, turns = 1;
+        for (const double limit : {kPlausibleFactor, kLimit}) {
+            turns = up ? limit : 1 / limit;
+            if (flipped(values(side, part, turns)))
+                break;
+            keeps = std::exchange(turns, 1);
+        }
+        if (turns == 1)
             return std::nullopt;
-        double keeps = 1, turns = limit;
         while (std::max(turns / keeps, keeps / turns) > kResolution) {
             const double middle = std::sqrt(keeps * turns);
-            (flipped(at(middle)) ? turns : keeps) = middle;
+            (flipped(values(side, part, middle)) ? turns : keeps) = middle;
         }
-        Flip flip = flip_of(info_of(lever).name, info_of(lever).title, at(turns));
+        Flip flip = flip_of(part.name(), part.title(), values(side, part, turns));
         flip.architecture = label_[side];
         flip.factor = turns;
         return flip;
@@ -125,12 +94,12 @@ class Search {
 
     /// Of each device the nearest factor, upwards or downwards: that the better one could get worse says
     /// nothing of what the other could gain.
-    void try_lever(Lever lever) {
+    void try_part(const VariedPart& part) {
         const std::size_t before = out_.flips.size();
         for (std::size_t side = 0; side < 2; ++side) {
             std::optional<Flip> nearest;
-            for (const double limit : {kLimit, 1 / kLimit})
-                if (auto flip = smallest(lever, side, limit);
+            for (const bool up : {true, false})
+                if (auto flip = smallest(part, side, up);
                     flip &&
                     (!nearest || std::abs(std::log(flip->factor)) < std::abs(std::log(nearest->factor))))
                     nearest = std::move(flip);
@@ -138,7 +107,7 @@ class Search {
                 out_.flips.push_back(std::move(*nearest));
         }
         if (out_.flips.size() == before)
-            out_.no_flip.emplace_back(info_of(lever).title);
+            out_.no_flip.emplace_back(part.title());
     }
 
     Values at_batch(std::int64_t batch) const {
@@ -177,8 +146,8 @@ class Search {
 
     /// A format that a device replaces by another says nothing about the format.
     bool executes(std::size_t side, const PrecisionConfig& config) const {
-        const Machine& machine = *machines_[side];
-        const ExecutedPrecision executed = resolve_precision(*machine.device, *machine.runtime, config);
+        const auto machine = session_.machine(hardware_[side], asked_.conditions);
+        const ExecutedPrecision executed = resolve_precision(*machine->device, *machine->runtime, config);
         return executed.supported && executed.config.compute == config.compute;
     }
 
@@ -209,15 +178,7 @@ class Search {
     Explanation& out_;
     const bool a_wins_;
     const std::array<std::string, 2> hardware_, label_;
-    const std::shared_ptr<const Prepared> prepared_;         ///< the workload as asked
-    std::array<std::shared_ptr<const Machine>, 2> machines_; ///< as the database states them
-    std::array<BatchCounts, 2> counted_;                     ///< of the works of `prepared_`
-    struct Scale {
-        std::shared_ptr<const BoundModel> graph;
-        PrecisionConfig precision;
-        double factor;
-    };
-    mutable std::array<std::optional<Scale>, 2> scales_;
+    const std::shared_ptr<const Prepared> prepared_; ///< the workload as asked
 };
 
 } // namespace

@@ -3,7 +3,7 @@
 #include "core/parse_number.hpp"
 #include "core/text.hpp"
 #include "hardware/energy_table.hpp"
-#include "result/decisions.hpp"
+#include "session/varied_part.hpp"
 
 #include <set>
 
@@ -30,44 +30,21 @@ AskedChange parse(const std::string& text, const std::vector<ArchitectureChoice>
     return change;
 }
 
-double factor_of(const AskedChange& change) {
-    const bool with_unit = change.value.ends_with('x') || change.value.ends_with('%');
-    const auto factor = parse_factor(change.value);
-    if (!with_unit || !factor || *factor <= 0)
-        throw UsageError(fmt::format("--what-if: \"{}\": give a factor like 2x, 0.5x or 150%", change.text));
-    return *factor;
-}
-
-std::string part_names() {
-    std::string names;
-    for (std::size_t i = 0; i < kLeverCount; ++i)
-        names += fmt::format("{}, ", info_of(static_cast<Lever>(i)).name);
-    for (std::size_t i = 0; i < kStructureCount; ++i)
-        names += fmt::format("{}, ", name_of(static_cast<Structure>(i)));
-    return names;
-}
-
-struct DeviceChange {
-    MachineChanges rates;
-    DeviceChanges structure;
-};
-
-void apply_to(const AskedChange& change, DeviceChange& device) {
-    MachineChanges& changes = device.rates;
-    if (const auto structure = value_named<Structure>(change.key)) {
-        device.structure[*structure] *= factor_of(change);
-        return;
-    }
-    if (change.key == "tdp" && !change.value.ends_with('x') && !change.value.ends_with('%')) {
-        changes.power_limit_w = parse_constraint(metric::power, change.value, "--what-if tdp").limit;
-        return;
-    }
-    const auto lever = change.key == "tdp" ? std::optional(Lever::power_limit) : parse_lever(change.key);
-    if (!lever)
-        throw UsageError(fmt::format(
-            "--what-if: \"{}\" is not one of {}tdp, and no field of the question (batch, precision, ...)",
-            change.key, part_names()));
-    changes[*lever] *= factor_of(change);
+/// A power limit in watts replaces the device's own, which need not state one.
+void apply_to(const AskedChange& change, const Session& session, const ArchitectureChoice& choice,
+              const Conditions& unchanged, Conditions& conditions) {
+    const VariedPart part = varied_part(change.key);
+    const std::string where = "--what-if " + change.key;
+    if (parse_real(change.value)) // of a limit of 15 nobody knows whether watts or times are meant
+        throw UsageError(
+            fmt::format("{}: \"{}\": give a factor like 2x or 150%, or a unit", where, change.value));
+    const PartAmount asked = part_amount(part, change.value, where);
+    if (asked.absolute && part.name() == info_of(Lever::power_limit).name)
+        conditions.changes.power_limit_w = asked.value;
+    else
+        part.of(conditions) *=
+            asked.absolute ? asked.value / own_amount(part, *session.machine(choice.hardware, unchanged))
+                           : asked.value;
 }
 
 /// A limit below what flows without work cannot be met at any clock.
@@ -171,8 +148,7 @@ WhatIf run_what_if(const Session& session, const CompareArchitecturesRequest& re
     WhatIf what_if;
     what_if.asked = request.what_if;
     Question question{request.workload, request.conditions};
-    std::vector<DeviceChange> changes(choices.size(),
-                                      {request.conditions.changes, request.conditions.structure});
+    std::vector<Conditions> changed(choices.size(), request.conditions);
     for (const std::string& text : what_if.asked) {
         const AskedChange change = parse(text, choices);
         // A field that tools have no flag for is a change of the device by another name.
@@ -187,11 +163,11 @@ WhatIf run_what_if(const Session& session, const CompareArchitecturesRequest& re
         }
         for (std::size_t i = 0; i < choices.size(); ++i)
             if (!change.architecture || *change.architecture == i)
-                apply_to(change, changes[i]);
+                apply_to(change, session, choices[i], request.conditions, changed[i]);
     }
     for (std::size_t i = 0; i < choices.size(); ++i) {
-        question.conditions.changes = changes[i].rates;
-        question.conditions.structure = changes[i].structure;
+        question.conditions.changes = changed[i].changes;
+        question.conditions.structure = changed[i].structure;
         what_if.results.push_back(
             session.estimate(question.workload, choices[i].hardware, question.conditions));
         refuse_impossible_limit(what_if.results.back());

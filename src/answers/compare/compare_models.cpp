@@ -29,8 +29,10 @@ ModelComparison compare(const Session& session, CompareModelsRequest request, co
         comparison.deployment_use = deployment.description;
     }
     request.hardware = with_every_mode(session.hardware(), request.hardware);
+    std::vector<std::shared_ptr<const Device>> known; // unknown names stop here, before any work
     for (const std::string& hardware : request.hardware)
-        session.hardware().device(hardware); // unknown names stop here, before any work
+        known.push_back(session.hardware().device(hardware).device);
+    request.decision.cost = with_known_prices(request.decision.cost, known, session.hardware());
     for (const std::string& stack : request.stacks)
         session.hardware().runtime(stack);
     std::vector<std::string> stacks = request.stacks;

@@ -4,6 +4,7 @@
 #include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
+#include "report/blocks/verdict.hpp"
 #include "result/ranking.hpp"
 
 #include <fmt/format.h>
@@ -69,6 +70,10 @@ std::vector<ColumnOf<DutyCycle>> duty_columns(bool battery, bool shared) {
     append(columns, {{least_best("Inference", "mJ", "inference_energy_j"), kMilli, &D::inference_j},
                      {least_best("Working", "W", "work_power_w"), 1, &D::work_w},
                      {least_best("Idle", "W", "idle_power_w"), 1, &D::idle_w},
+                     {{"State", "", "idle_state"},
+                      [](const D& d) { return !d.idle_w  ? ""
+                                              : d.sleeps ? "asleep"
+                                                         : "awake"; }},
                      {least_best("Average", "W", "average_power_w"), 1, &D::average_w},
                      {least_best("Charge", "mAh/day", "charge_mah_per_day"), 1, &D::mah_per_day}});
     if (battery)
@@ -116,14 +121,15 @@ Table duty_table(std::span<const DutyCycle> cycles, PowerBoundary boundary) {
     for (const D& d : cycles) {
         if (d.active_share > 1)
             late.push_back(hardware_label(*d.result));
-        else if (d.idle_w && !d.result->device->idle.known())
+        else if (d.idle_w && !d.sleeps)
             awake.push_back(hardware_label(*d.result));
         if (!d.fits())
             small.push_back(hardware_label(*d.result));
     }
     for (const auto& [names, what] :
          {std::pair(&late, "cannot keep up"), std::pair(&small, "out of memory"),
-          std::pair(&awake, "idle with clocks up; deeper sleep is not published")})
+          std::pair(&awake, "idle with clocks up, the most that it may be: no sleep state of it is in the "
+                            "database, --idle-power states one")})
         if (!names->empty())
             table.notes.push_back(fmt::format("{}: {}.", fmt::join(*names, ", "), what));
     return table;
@@ -149,6 +155,23 @@ Table network_table(std::span<const DutyCycle> cycles) {
         table.notes.emplace_back(
             "Slice: the least that keeps up with the network, with nothing to wait for.");
     return table;
+}
+
+/// " awake" of a device whose idle power is no sleep state and most of its average.
+const char* awake_text(const DutyCycle& duty) {
+    return duty.average_w && !duty.sleeps && duty.left_w() > *duty.average_w / 2 ? " awake" : "";
+}
+
+/// "; MAX78000 and 2 more may draw less: no sleep state of theirs is known": who does not sleep in these
+/// numbers and would draw less than the best if it did.
+std::string may_sleep_text(std::span<const DutyCycle> cycles, const DutyCycle& best) {
+    std::vector<std::string> names;
+    for (const DutyCycle& d : cycles)
+        if (&d != &best && d.average_w && best.average_w && !d.sleeps &&
+            *d.average_w - d.left_w() < *best.average_w)
+            names.push_back(hardware_label(*d.result));
+    return names.empty() ? std::string()
+                         : fmt::format("; {} may draw less asleep, which is not known", names_text(names));
 }
 
 } // namespace
@@ -220,9 +243,10 @@ std::string in_words(std::span<const DutyCycle> cycles, std::span<const Result> 
             : shared || who.empty()
                 ? "average power " + format_power(*best->average_w)
                 : fmt::format("least average power {}{}", who, format_power(*best->average_w));
+    text += awake_text(*best);
     if (best->battery_hours)
         text += fmt::format(", {} h on the battery", format_number(*best->battery_hours));
-    return text + ".";
+    return text + (rest ? std::string() : may_sleep_text(cycles, *best)) + ".";
 }
 
 std::vector<Block> duty_blocks(std::span<const DutyCycle> cycles, PowerBoundary boundary) {

@@ -42,6 +42,7 @@ const FactorInfo& info_of(Factor factor) {
         {"workspace", "largest workspace of a kernel", "B"},
         {"device_price", "price of device time", "USD/s"},
         {"electricity", "electricity", "USD"},
+        {"surroundings", "computer, board and supply around the chip", "W"},
     }};
     return kInfos[static_cast<std::size_t>(factor)];
 }
@@ -180,6 +181,12 @@ void attribute_energy(const Sides& sides, bool per_second, PartSums& sums) {
                 {{Factor::static_power, power},
                  {Factor::time, {a.interval_s * scale[0] - busy[0], b.interval_s * scale[1] - busy[1]}}});
     }
+    const auto around = [&](const EstimateRecord& r) {
+        return r.values.find(per_second ? metric::power.key : metric::energy.key)->second.value -
+               (per_second ? r.chip_w : r.chip_j);
+    };
+    if (sides.a.chip_j > 0 && sides.b.chip_j > 0) // baselines of earlier releases do not say
+        sums.add(kNetwork, Factor::surroundings, around(sides.a) - around(sides.b));
     if (per_second) // of one device, whatever part runs
         sums.add(kNetwork, Factor::static_power, mean_static_w(sides.a) - mean_static_w(sides.b));
 }

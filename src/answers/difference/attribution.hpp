@@ -58,6 +58,8 @@ enum class Factor : std::uint8_t {
     // cost
     device_price, ///< money per second of device time
     electricity,  ///< money per inference
+    // energy, where it is asked for at the board or at the wall
+    surroundings, ///< watts of what lies around the chip
     count_
 };
 inline constexpr std::size_t kFactorCount = static_cast<std::size_t>(Factor::count_);

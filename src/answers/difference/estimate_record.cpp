@@ -213,6 +213,10 @@ EstimateRecord record_of(const Result& result, const CostOptions& cost, RecordDe
     record.activation_bytes = memory.activation_bytes;
     record.kv_cache_bytes = memory.kv_cache_bytes;
     record.workspace_bytes = memory.workspace_bytes;
+    CostOptions at_chip = cost;
+    at_chip.power_at = PowerBoundary::chip;
+    record.chip_j = value_of(result, metric::energy, at_chip).value_or(0);
+    record.chip_w = value_of(result, metric::power, at_chip).value_or(0);
     add_cost(result, cost, record);
     for (const ResultLeaf& leaf : leaves_of(result)) {
         record.graphs.push_back(record_of_graph(*leaf.result, detail));

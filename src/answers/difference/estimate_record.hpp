@@ -100,6 +100,7 @@ struct EstimateRecord {
     std::map<std::string, std::int64_t> dims; ///< sizes of symbolic dimensions
     std::map<std::string, Measure> values;    ///< by key of the metric; those it has
     double weight_bytes = 0, activation_bytes = 0, kv_cache_bytes = 0, workspace_bytes = 0;
+    double chip_j = 0, chip_w = 0; ///< energy and power without what lies around the chip
     double price_per_s = 0, seconds_per_inference = 0, electricity = 0; ///< USD; zeros where it has no cost
     std::vector<double> inputs; ///< by Factor: its value over the whole network; empty where not asked for
     std::vector<GraphRecord> graphs;

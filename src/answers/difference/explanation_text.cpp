@@ -42,6 +42,7 @@ constexpr std::array<std::string_view, kFactorCount> kSentences = {
     "the largest workspace takes {x} on {a}, {y} on {b}",
     "device time costs {x} on {a}, {y} on {b}",
     "electricity costs {x} per inference on {a}, {y} on {b}",
+    "what lies around the chip adds {x} on {a}, {y} on {b}",
 };
 
 std::string change_text(const Metric& metric, double value, const std::string& a) {

@@ -456,6 +456,15 @@ FactorInput FactorInputs::of(Factor factor) {
     case Factor::time:
         out.value = 1 / r.estimate.throughput_per_s;
         break;
+    case Factor::surroundings: {
+        CostOptions at_chip = cost_;
+        at_chip.power_at = PowerBoundary::chip;
+        out.value =
+            value_of(r, metric::power, cost_).value_or(0) - value_of(r, metric::power, at_chip).value_or(0);
+        if (r.machine->host)
+            add_source("idle power of " + r.machine->host->id, &r.machine->host->idle, "W", out);
+        break;
+    }
     case Factor::weights:
     case Factor::placement:
         out.value = r.estimate.memory.weight_bytes;

@@ -197,6 +197,11 @@ AnswerDocument<RuntimeSheet> runtime_sheet_document() {
          [](const S& s) { return *s.runtime; }, operator_rule_members()},
         {"integer_operators", "", [](const S& s) { return s.runtime->integer_operators; }},
         {"one_thread_operators", "", [](const S& s) { return s.runtime->one_thread_operators; }},
+        {"compiled_before", "the tool that compiles networks before they are deployed; null: devices do",
+         [](const S& s) {
+             const auto& before = s.runtime->compiled_before;
+             return before ? std::optional(before->tool) : std::nullopt;
+         }},
         {"compile_base_s", "", [](const S& s) { return value_or_null(s.runtime->compile_base); }},
         {"compile_per_operator_s", "",
          [](const S& s) { return value_or_null(s.runtime->compile_per_operator); }},

@@ -193,6 +193,13 @@ std::string fallback_text(const Runtime& stack) {
 }
 
 std::string cold_start_text(const Runtime& stack) {
+    if (stack.compiled_before)
+        return fmt::format("compiled before by {}{}, then the weights over the host link ({})",
+                           stack.compiled_before->tool,
+                           stack.compiled_before->generations.empty()
+                               ? ""
+                               : " (" + joined(stack.compiled_before->generations) + ")",
+                           name_of(stack.compiled_before->build.source->kind));
     if (!stack.compile_base.known() || !stack.compile_per_operator.known())
         return "unknown";
     return fmt::format("{} s + {} s per operator to build, then the weights over the host link ({})",

@@ -8,6 +8,7 @@
 #include "core/parse_number.hpp"
 #include "core/text.hpp"
 #include "estimate/memory_pools.hpp"
+#include "hardware/reference_machine.hpp"
 #include "map/sharding.hpp"
 #include "map/stored_tensors.hpp"
 #include "result/format_parts.hpp"
@@ -193,7 +194,11 @@ class LocalRunner {
             return false;
         const std::string held = held_format(model, row.format);
         const double least = row.parameters * bytes_of(precision_named(held).weights);
-        if (least <= capacity() + (request_.host.empty() ? 0 : host_capacity()))
+        // Of Gemma 4 E2B half of the weights are tables, which may stay with the host; of others less.
+        constexpr double kTables = 0.75;
+        const double on_host =
+            session_.machine(answer_.device, stack_only(stack_))->param(Parameter::host_tables, 0);
+        if ((1 - kTables * on_host) * least <= capacity() + (request_.host.empty() ? 0 : host_capacity()))
             return false;
         row.format = held;
         row.memory_bytes = least;
@@ -209,7 +214,7 @@ class LocalRunner {
     }
     double host_capacity() const {
         return request_.host_memory_bytes > 0
-                   ? request_.host_memory_bytes
+                   ? left_by_system(request_.host_memory_bytes)
                    : session_.machine(answer_.host, stack_only(host_stack_))->memory_capacity_bytes;
     }
     static Conditions stack_only(const std::string& stack) {
@@ -467,7 +472,7 @@ LocalAnswer local_models(const Session& session, const LocalRequest& request,
         choice.power_mode.empty() && request.host_memory_bytes <= 0)
         answer.computer_bytes = choice.device->dram->capacity.value_or(0);
     if (choice.device->host_link_type.empty() && request.host_memory_bytes > 0) // a processor: its computer's
-        answer.stated_bytes = request.host_memory_bytes;
+        answer.stated_bytes = left_by_system(request.host_memory_bytes);
     const bool language = request.kind == LocalKind::language;
     if (const std::string& link = choice.device->host_link_type;
         language && request.host.empty() && !link.empty() && link != "shared memory")

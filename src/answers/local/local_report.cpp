@@ -30,6 +30,12 @@ std::string_view rate_unit(const LocalAnswer& answer) {
     return answer.request.kind != LocalKind::language ? "inferences/s" : "tokens/s";
 }
 
+/// What people call the format: under llama.cpp the type of its file.
+std::string_view file_type(const LocalModel& m) {
+    const std::string_view type = m.command.empty() ? std::string_view() : gguf_type_of(m.format);
+    return type.empty() ? std::string_view(m.format) : type;
+}
+
 /// A rate and its interval.
 std::vector<LocalColumn> rate_columns(const char* heading, std::string_view unit, const std::string& key,
                                       int priority, LocalRate LocalModel::*which) {
@@ -60,7 +66,8 @@ std::vector<LocalColumn> local_columns(const LocalAnswer& answer, bool with_reas
          [](const M& m) {
              return m.year > 0 ? Cell{fmt::format("{}", m.year), double(m.year)} : Cell{};
          }},
-        {{"Format", "", "precision"}, &M::format},
+        {{"Format", "", "precision"},
+         [with_reasons](const M& m) { return with_reasons ? m.format : std::string(file_type(m)); }},
         {least_best("Memory", "GB", "memory_bytes"), kLocalGiga,
          [](const M& m) { return positive(m.memory_bytes); }}};
     if (language) {
@@ -107,59 +114,11 @@ std::vector<LocalModel> rows_of(const LocalAnswer& answer, const LocalView& view
 /// "qwen3-8b in int4, 62 tokens/s (41 to 94)"; of what may not lead why, instead of the interval.
 std::string rate_text(const LocalAnswer& answer, const LocalModel& m) {
     return fmt::format(
-        "{} in {}, {} {} ({}){}.", m.name, m.format, format_number(m.output.per_s), rate_unit(answer),
+        "{} in {}, {} {} ({}){}.", m.name, file_type(m), format_number(m.output.per_s), rate_unit(answer),
         m.doubt.empty() ? fmt::format("{} to {}", format_number(m.output.low), format_number(m.output.high))
         : m.doubt.standing == Standing::refuted ? m.doubt.brief()
                                                 : std::string(name_of(m.doubt.standing)),
         m.device_layers < m.layers || m.expert_layers > 0 ? ", with the host" : "");
-}
-
-/// What people weigh: the newest, of one year the largest, then the largest of all; what may lead before what
-/// may not.
-Takeaway local_takeaway(const LocalAnswer& answer, const std::vector<LocalModel>& rows) {
-    const bool language = answer.request.kind == LocalKind::language;
-    std::set<std::string> names;
-    for (const LocalModel& m : rows)
-        names.insert(m.name);
-    double capacity = 0;
-    for (const LocalModel& m : answer.models)
-        capacity = std::max(capacity, m.capacity_bytes);
-    Takeaway out;
-    std::string first =
-        fmt::format("{}{}: {} of {} {} models run", answer.device,
-                    capacity > 0 ? fmt::format(" with {:.3g} GB", capacity / kLocalGiga) : std::string(),
-                    names.size(), answer.considered, name_of(answer.request.kind));
-    if (language)
-        first += fmt::format(" with a context of {}", answer.request.context);
-    if (const double least = answer.request.least_tokens_per_s.value_or(0); least > 0)
-        first += fmt::format(" at {} {} or more", format_number(least), rate_unit(answer));
-    if (answer.computer_bytes > capacity) // the system keeps a part of it
-        first += fmt::format("; no size was named: {:.0f} GB", answer.computer_bytes / 0x1p30);
-    out.lines.push_back(first + ".");
-    std::vector<LocalModel> order = rows;
-    std::ranges::stable_sort(order, [](const LocalModel& a, const LocalModel& b) {
-        return std::tuple(!a.doubt.empty(), -a.year, -a.parameters) <
-               std::tuple(!b.doubt.empty(), -b.year, -b.parameters);
-    });
-    if (order.empty())
-        return out;
-    if (!answer.request.models.empty()) { // each that was named
-        constexpr std::size_t kNamed = 2;
-        for (std::size_t i = 0; i < std::min(order.size(), kNamed); ++i)
-            out.lines.push_back(rate_text(answer, order[i]));
-        return out;
-    }
-    const LocalModel& largest =
-        *std::ranges::max_element(order, [](const LocalModel& a, const LocalModel& b) {
-            return std::pair(a.doubt.empty(), a.parameters) < std::pair(b.doubt.empty(), b.parameters);
-        });
-    const bool both = order.front().name == largest.name;
-    if (const int year = order.front().year; year > 0)
-        out.lines.push_back(fmt::format("{} ({}): {}", both ? "Newest and largest" : "Newest", year,
-                                        rate_text(answer, order.front())));
-    if (!both || order.front().year == 0)
-        out.lines.push_back("Largest: " + rate_text(answer, largest));
-    return out;
 }
 
 /// The models of which no format is listed, each counted once: with the listed ones they are all.
@@ -204,6 +163,56 @@ Bullets misses(const LocalAnswer& answer) {
             fmt::format("{} {} slower than the limit", plural(slow, "model"), slow == 1 ? "is" : "are"));
     for (const auto& [why, names] : others)
         out.items.push_back(fmt::format("{}: {}", names, why));
+    return out;
+}
+
+/// What people weigh: the newest, of one year the largest, then the largest of all; what may lead before what
+/// may not.
+Takeaway local_takeaway(const LocalAnswer& answer, const std::vector<LocalModel>& rows) {
+    const bool language = answer.request.kind == LocalKind::language;
+    std::set<std::string> names;
+    for (const LocalModel& m : rows)
+        names.insert(m.name);
+    double capacity = 0;
+    for (const LocalModel& m : answer.models)
+        capacity = std::max(capacity, m.capacity_bytes);
+    Takeaway out;
+    std::string first =
+        fmt::format("{}{}: {} of {} {} models run", answer.device,
+                    capacity > 0 ? fmt::format(" with {:.3g} GB", capacity / kLocalGiga) : std::string(),
+                    names.size(), answer.considered, name_of(answer.request.kind));
+    if (language)
+        first += fmt::format(" with a context of {}", answer.request.context);
+    if (const double least = answer.request.least_tokens_per_s.value_or(0); least > 0)
+        first += fmt::format(" at {} {} or more", format_number(least), rate_unit(answer));
+    if (answer.computer_bytes > capacity) // the system keeps a part of it
+        first += fmt::format("; no size was named: {:.0f} GB", answer.computer_bytes / 0x1p30);
+    out.lines.push_back(first + ".");
+    std::vector<LocalModel> order = rows;
+    std::ranges::stable_sort(order, [](const LocalModel& a, const LocalModel& b) {
+        return std::tuple(!a.doubt.empty(), -a.year, -a.parameters) <
+               std::tuple(!b.doubt.empty(), -b.year, -b.parameters);
+    });
+    if (!answer.request.models.empty()) { // each that was named
+        if (order.empty())
+            for (const std::string& why : misses(answer).items)
+                out.lines.push_back(why + ".");
+        constexpr std::size_t kNamed = 2;
+        for (std::size_t i = 0; i < std::min(order.size(), kNamed); ++i)
+            out.lines.push_back(rate_text(answer, order[i]));
+    }
+    if (!answer.request.models.empty() || order.empty())
+        return out;
+    const LocalModel& largest =
+        *std::ranges::max_element(order, [](const LocalModel& a, const LocalModel& b) {
+            return std::pair(a.doubt.empty(), a.parameters) < std::pair(b.doubt.empty(), b.parameters);
+        });
+    const bool both = order.front().name == largest.name;
+    if (const int year = order.front().year; year > 0)
+        out.lines.push_back(fmt::format("{} ({}): {}", both ? "Newest and largest" : "Newest", year,
+                                        rate_text(answer, order.front())));
+    if (!both || order.front().year == 0)
+        out.lines.push_back("Largest: " + rate_text(answer, largest));
     return out;
 }
 
@@ -321,6 +330,8 @@ Report describe(const LocalAnswer& answer, const LocalView& view, Format format)
             table.notes.emplace_back(
                 "Layers that are not on the device, or their experts, run on the host, one after the other.");
     }
+    if (rows.empty() && !answer.request.models.empty()) // the first lines say why
+        return report;
     report.blocks.emplace_back(std::move(table));
     const auto command = std::ranges::find_if(rows, [](const LocalModel& m) { return !m.command.empty(); });
     if (command != rows.end())

@@ -137,10 +137,10 @@ void count_operators(Portability& p) {
     std::ranges::stable_sort(p.types, std::ranges::greater{}, &LeavingOperators::total_s);
 }
 
-/// A stack without a fallback does not build a network of which it refuses a part.
+/// A stack that does not build a network names the first operator that it refuses: here are all.
 void add_refusals(Portability& p) {
     const Result& r = p.result;
-    if (!r.work || !r.runtime || !r.runtime->rules || r.runtime->fallback != Fallback::none)
+    if (r.estimate.status != Status::unsupported || !r.work || !r.runtime || !r.runtime->rules)
         return;
     std::set<std::string> said;
     for (const SubgraphWork& work : r.work->subgraphs)
@@ -148,7 +148,8 @@ void add_refusals(Portability& p) {
             if (!use.supported) {
                 const Refusal refusal = refusal_of(*r.work->graph, *use.op, *r.runtime->rules,
                                                    r.device->generation, r.work->precision.activations);
-                said.insert(sentence(refusal, *r.work->graph, *use.op, r.work->precision.activations));
+                if (refusal) // else it stands behind one that is refused
+                    said.insert(sentence(refusal, *r.work->graph, *use.op, r.work->precision.activations));
             }
     append(p.notes, said);
 }

@@ -84,6 +84,7 @@ constexpr std::array kNarrower = {"fp8", "int8", "w4a16"};
 // A prompt that is shortened by what it misses the limit by, and a fifth at a time more.
 constexpr double kShorter = 0.8;
 constexpr int kPrompts = 3;
+constexpr double kRounded = 1e-9; // of a number that has three digits already
 
 std::string devices_text(const SizedDevice& d) {
     const std::int64_t devices = d.layout->devices();
@@ -93,37 +94,88 @@ std::string devices_text(const SizedDevice& d) {
 
 } // namespace
 
-std::string remedy(const SizingBasis& basis, const SizedDevice& miss, const Conditions& conditions) {
-    if (miss.layout && miss.holds)
-        return fmt::format("a budget of {:.3g} USD/h", miss.layout->usd_per_hour.value_or(0));
-    for (const char* format : kNarrower) {
-        Conditions narrower = conditions;
-        narrower.precision = precision_named(format);
-        const SizedDevice sized = size_device(basis, miss.hardware, {&narrower, 1});
-        if (sized.holds && sized.within_budget && sized.precision != miss.precision)
-            return fmt::format("--precision {} holds on {}", format, devices_text(sized));
+namespace {
+
+/// "a budget of 141 USD/h": of three digits, rounded up so that it is enough.
+std::string budget_text(double usd) {
+    const double digit = std::pow(10, std::floor(std::log10(usd)) - 2);
+    return fmt::format("a budget of {:g} USD/h", digit * std::ceil(usd / digit - kRounded));
+}
+
+/// What makes a device hold that does not: each change sized anew with every limit that was asked for.
+class Remedies {
+  public:
+    Remedies(const SizingBasis& basis, const SizedDevice& miss) : basis_(basis), miss_(miss) {}
+
+    /// Whether the change is enough; where it is too dear it may be named with the budget that it needs.
+    bool helps(const std::string& change, const SizingRequest& request, const Conditions& conditions) {
+        const SizingBasis own{basis_.session, basis_.model, request,
+                              basis_.cost,    basis_.heads, basis_.experts};
+        const SizedDevice sized = size_device(own, miss_.hardware, {&conditions, 1});
+        if (!sized.holds || (sized.precision == miss_.precision && &request == &basis_.request))
+            return false;
+        if (sized.within_budget)
+            said_ = fmt::format("{} holds on {}", change, devices_text(sized));
+        else if (said_.empty() && sized.layout->usd_per_hour)
+            said_ = fmt::format("{} and {} hold on {}", change, budget_text(*sized.layout->usd_per_hour),
+                                devices_text(sized));
+        return sized.within_budget;
     }
-    const SizingPressure& over = miss.layout ? miss.layout->pressure : miss.nearest;
-    const bool of_prompt = over.limit == SizingLimit::time_to_first || over.limit == SizingLimit::end_to_end;
-    double prompt = basis.request.serving.load.prompt_tokens / std::max(1.0, over.ratio);
+    /// The first that was enough, else the first with a budget; empty: none.
+    const std::string& said() const { return said_; }
+
+  private:
+    const SizingBasis& basis_;
+    const SizedDevice& miss_;
+    std::string said_;
+};
+
+bool shorter_prompt_helps(Remedies& remedies, const SizingBasis& basis, const SizedDevice& miss,
+                          const Conditions& conditions) {
     const RequestPlan& load = basis.request.serving.load;
-    const bool one_length = load.lengths.empty() && load.trace == nullptr;
-    for (int i = 0; i < kPrompts && of_prompt && one_length; ++i) {
+    const SizingPressure& over = miss.layout ? miss.layout->pressure : miss.nearest;
+    if ((over.limit != SizingLimit::time_to_first && over.limit != SizingLimit::end_to_end) ||
+        !load.lengths.empty() || load.trace != nullptr)
+        return false;
+    double prompt = load.prompt_tokens / std::max(1.0, over.ratio);
+    for (int i = 0; i < kPrompts; ++i) {
         prompt *= kShorter;
         SizingRequest shorter = basis.request;
         // Two digits are enough for a hint.
         const double digit = std::pow(10, std::floor(std::log10(std::max(1.0, prompt))) - 1);
-        shorter.serving.load.prompt_tokens = std::max(1.0, digit * std::floor(prompt / digit));
-        SizingBasis own{basis.session,   basis.model, shorter,      basis.cost,
-                        basis.deviation, basis.heads, basis.experts};
-        const SizedDevice sized = size_device(own, miss.hardware, {&conditions, 1});
-        if (sized.holds && sized.within_budget)
-            return fmt::format("a prompt of {:.0f} tokens holds on {}", shorter.serving.load.prompt_tokens,
-                               devices_text(sized));
+        const double tokens = std::max(1.0, digit * std::floor(prompt / digit));
+        shorter.serving.load.prompt_tokens = tokens;
+        if (remedies.helps(fmt::format("a prompt of {:.0f} tokens", tokens), shorter, conditions))
+            return true;
     }
-    if (miss.layout)
-        return fmt::format("--confidence {:.2f}", miss.layout->probability);
-    return "";
+    return false;
+}
+
+} // namespace
+
+std::string remedy(const SizingBasis& basis, const SizedDevice& miss, const Conditions& conditions) {
+    if (miss.layout && miss.holds)
+        return miss.layout->usd_per_hour
+                   ? budget_text(*miss.layout->usd_per_hour)
+                   : fmt::format("a price to hold against the budget (--price {}=USD/h)", miss.hardware);
+    Remedies remedies(basis, miss);
+    SizingRequest more = basis.request;
+    more.most_devices = SizingRequest{}.most_devices;
+    if (basis.request.most_devices < more.most_devices &&
+        remedies.helps(fmt::format("--max-devices {}", more.most_devices), more, conditions))
+        return remedies.said();
+    for (const char* format : kNarrower) {
+        Conditions narrower = conditions;
+        narrower.precision = precision_named(format);
+        if (remedies.helps(fmt::format("--precision {}", format), basis.request, narrower))
+            return remedies.said();
+    }
+    if (shorter_prompt_helps(remedies, basis, miss, conditions) || !miss.layout)
+        return remedies.said();
+    SizingRequest surer = basis.request;
+    surer.confidence = miss.layout->probability;
+    remedies.helps(fmt::format("--confidence {:g}", surer.confidence), surer, conditions);
+    return remedies.said();
 }
 
 } // namespace archsim

@@ -12,6 +12,7 @@
 #include "session/server/server.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -19,8 +20,13 @@
 
 namespace archsim {
 
-/// Deviations beyond which a probability is 0 or 1 for people: 0.7 % either way with 4 degrees of freedom.
-inline constexpr double kFarthestDeviation = 4.2;
+/// Standard errors from the estimate below which `share` of the truth lies.
+double deviation_of(double share);
+
+/// The largest whole per cent, as a share, with which limits hold that hold up to some deviation; no less
+/// than `known`, with which they do. What is asked for decides none of it, so that a layout has one
+/// probability.
+double largest_share(double known, const std::function<bool(double deviation)>& holds);
 
 /// What a wait is multiplied by so many standard errors from its estimate. Worked: 0.5 to 2 of the estimate
 /// at 90 %, 2.132 deviations (kErrorReach) above: 2.
@@ -55,9 +61,8 @@ class Replicas {
     SizingPressure alone(double deviation);
     /// Intervals of the waits of so many engines, of which a few are simulated, around those of a run.
     WaitBounds bounds(std::int64_t engines, const ServingSummary& run);
-    /// Probability that the limits hold on so many engines, by the error model; `holds_at`: a deviation at
-    /// which they are known to.
-    double probability(std::int64_t engines, std::optional<double> holds_at = {});
+    /// Probability that the limits hold on so many engines, by the error model: largest_share().
+    double probability(std::int64_t engines, double known);
 
     /// The first failure of a step's estimate; empty when all were made.
     std::string problem() const { return server_.prices().problem(); }
@@ -95,7 +100,6 @@ struct SizingBasis {
     const Model& model;
     const SizingRequest& request; ///< settled: with a number of requests
     CostOptions cost;             ///< with one basis
-    double deviation = 0;         ///< of the confidence asked for
     double heads = 0;             ///< of attention; 0: the model does not say
     bool experts = false;
 };
@@ -111,8 +115,8 @@ SizedDevice size_device(const SizingBasis& basis, const std::string& hardware,
 void size_pairs(const SizingBasis& basis, const std::vector<const Conditions*>& conditions,
                 SizingAnswer& answer);
 
-/// One sentence: a narrower format, a shorter prompt, a smaller confidence or a larger budget, each sized
-/// anew; empty where none of them helps.
+/// One sentence: more devices, a narrower format, a shorter prompt, a smaller confidence or a larger budget,
+/// each sized anew under all limits; empty where none of them helps.
 std::string remedy(const SizingBasis& basis, const SizedDevice& miss, const Conditions& conditions);
 
 /// Counts the requests of a run that wait longer than a limit: when more have than its P99 may leave out, the

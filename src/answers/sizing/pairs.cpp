@@ -19,8 +19,6 @@ constexpr std::size_t kMostPaired = 6;
 // Growths of a pool until it either holds or is larger than any answer.
 constexpr int kMostGrowths = 24;
 constexpr double kPoolGrowth = 1.25;
-// Halvings between a deviation that holds and one that does not: a twentieth of a standard error.
-constexpr int kHalvings = 5;
 
 /// One kind of device, of all pairs that it is in: how it shares the model, and how sure its times are. Its
 /// steps are estimated once for all of them.
@@ -111,7 +109,7 @@ class PairSizer {
                 return false;
             pair.prompt_engines = prompts;
             pair.answer_engines = answers;
-            pair.pressure = judge(simulate(pair, basis_.deviation, yes_or_no));
+            pair.pressure = judge(simulate(pair, deviation_of(basis_.request.confidence), yes_or_no));
             return pair.pressure.ratio <= 1;
         };
         std::int64_t x = 1, y = 1;
@@ -130,12 +128,9 @@ class PairSizer {
     }
 
     double probability(const SizedPair& pair) {
-        double low = basis_.deviation, high = kFarthestDeviation;
-        for (int i = 0; i < kHalvings; ++i) {
-            const double middle = (low + high) / 2;
-            (judge(simulate(pair, middle, true)).ratio <= 1 ? low : high) = middle;
-        }
-        return student_t(low, kErrorDegreesOfFreedom);
+        return largest_share(basis_.request.confidence, [&](double deviation) {
+            return judge(simulate(pair, deviation, true)).ratio <= 1;
+        });
     }
 
     void describe(SizedPair& pair) {
@@ -148,7 +143,7 @@ class PairSizer {
         const ServingOutcome outcome = simulate(pair, 0, false);
         pair.summary = summarize(outcome);
         pair.pressure = judge(outcome);
-        const double kw = pair.summary.watts * basis_.cost.pue / 1000;
+        const double kw = pair.summary.watts * pue_of(*answers_.device, basis_.cost.pue) / 1000;
         const auto each = [&](const Pool& pool, std::int64_t engines) {
             return hourly_price(*pool.device, static_cast<double>(engines * pool.each()), basis_.cost);
         };

@@ -18,8 +18,28 @@ constexpr std::int64_t kSimulated = 4;
 constexpr double kFewestSimulated = 600, kMostSimulated = 1000;
 // Answers of one request alone that are enough to know it.
 constexpr std::size_t kAlone = 4;
+constexpr double kRounding = 1e-9; // of shares: 100 times 0.29 is a little less than 29
 
 } // namespace
+
+double deviation_of(double share) {
+    double low = -64, high = 64;
+    for (int i = 0; i < 60; ++i) {
+        const double middle = (low + high) / 2;
+        (student_t(middle, kErrorDegreesOfFreedom) < share ? low : high) = middle;
+    }
+    return high;
+}
+
+double largest_share(double known, const std::function<bool(double deviation)>& holds) {
+    constexpr int kWhole = 100;
+    int low = static_cast<int>(std::lround(std::floor(kWhole * known + kRounding))), high = kWhole;
+    while (high - low > 1) {
+        const int middle = (low + high) / 2;
+        (holds(deviation_of(static_cast<double>(middle) / kWhole)) ? low : high) = middle;
+    }
+    return std::max(known, static_cast<double>(low) / kWhole);
+}
 
 double wait_factor(const Spread& spread, double deviation) {
     return std::pow(deviation < 0 ? spread.low : spread.high, std::abs(deviation) / kErrorReach);
@@ -189,43 +209,8 @@ WaitBounds Replicas::bounds(std::int64_t engines, const ServingSummary& run) {
                        {later_.low, later_.high});
 }
 
-double Replicas::probability(std::int64_t engines, std::optional<double> holds_at) {
-    // The deviation at which the tightest limit just holds: regula falsi in logarithms, which are nearly
-    // straight lines between one change of what is tightest and the next.
-    constexpr int kTries = 4;
-    constexpr double kNear = 0.05; // of a standard error: two per cent of probability at most
-    const auto miss = [&](double deviation) { return std::log(pressure(engines, deviation).ratio); };
-    double low = -kFarthestDeviation, high = kFarthestDeviation, at = holds_at.value_or(0), here = miss(at),
-           below = 0, above = 0;
-    const bool holds = here <= 0;
-    double step = 1;
-    for (int i = 0; i < kTries; ++i) { // brackets it
-        (holds ? low : high) = at;
-        (holds ? below : above) = here;
-        const double next =
-            holds ? std::min(kFarthestDeviation, at + step) : std::max(-kFarthestDeviation, at - step);
-        if (next == at)
-            return student_t(at, kErrorDegreesOfFreedom);
-        const double there = miss(next);
-        if ((there <= 0) != holds) {
-            (holds ? high : low) = next;
-            (holds ? above : below) = there;
-            break;
-        }
-        at = next;
-        here = there;
-        step *= 2;
-    }
-    if (!(low < high) || above <= 0 || below > 0)
-        return student_t(at, kErrorDegreesOfFreedom);
-    for (int i = 0; i < kTries && high - low > kNear && std::isfinite(above); ++i) {
-        const double between = std::clamp(low - below * (high - low) / (above - below),
-                                          low + 0.1 * (high - low), high - 0.1 * (high - low));
-        const double there = miss(between);
-        (there <= 0 ? low : high) = between;
-        (there <= 0 ? below : above) = there;
-    }
-    return student_t(low, kErrorDegreesOfFreedom); // where it was seen to hold
+double Replicas::probability(std::int64_t engines, double known) {
+    return largest_share(known, [&](double deviation) { return holds(engines, deviation); });
 }
 
 } // namespace archsim

@@ -14,6 +14,7 @@ namespace archsim {
 
 namespace {
 
+constexpr double kByEstimate = 0.5; // share of what holds by the estimate alone
 constexpr double kGramsPerKg = 1000, kWattsPerKw = 1000, kMilliseconds = 1000;
 
 /// "2.55 s", "36.8 ms".
@@ -25,7 +26,7 @@ std::string wait_text(double seconds) {
 struct Found {
     Replicas* replicas = nullptr;
     std::int64_t engines = 0;
-    double deviation = 0;
+    double share = 0; ///< with which the limits hold
 
     std::int64_t devices() const {
         return replicas ? engines * replicas->server().basis().parallelism.engine_devices() : 0;
@@ -50,12 +51,12 @@ class DeviceSizer {
 
     /// Finds the way and its engines; what else is to be known of them is describe()'s.
     void size(SizedDevice& out) {
-        search(best_, basis_.deviation, out);
-        if (best_.replicas) {
-            out.holds = true;
-        } else if (!tried_.empty() && known_ == 0) {
-            search(best_, 0, out); // by the estimate alone
-        }
+        search(best_, basis_.request.confidence, out);
+        out.holds = best_.replicas != nullptr;
+        if (!out.holds && known_ == 0)
+            for (const double share : {likeliest(), kByEstimate})
+                if (!best_.replicas && share > 0)
+                    search(best_, share, out);
         if (!best_.replicas)
             why_none(out);
     }
@@ -65,7 +66,7 @@ class DeviceSizer {
             return;
         out.layout = layout(out);
         if (!out.holds)
-            out.reason = fmt::format("the limits hold with {:.0f} %, {:.0f} % are asked for",
+            out.reason = fmt::format("the limits hold with {:g} %, {:g} % are asked for",
                                      100 * out.layout->probability, 100 * basis_.request.confidence);
     }
     /// Of the service; 0: there is none.
@@ -96,7 +97,8 @@ class DeviceSizer {
     }
 
     /// The way with the fewest devices; those that cannot have fewer than the best are not looked at.
-    void search(Found& best, double deviation, SizedDevice& out) {
+    void search(Found& best, double share, SizedDevice& out) {
+        const double deviation = deviation_of(share);
         nearest_ = {};
         prepare(deviation, out);
         for (const Tried& way : tried_) {
@@ -106,10 +108,24 @@ class DeviceSizer {
             if (!way.replicas->problem().empty())
                 out.reason = way.replicas->problem();
             else if (engines > 0)
-                best = {way.replicas.get(), engines, deviation};
+                best = {way.replicas.get(), engines, share};
         }
         if (best.replicas)
             note(best.replicas->server().basis(), out);
+    }
+
+    /// The largest share with which as many devices as there may be hold the limits; 0: not by the estimate
+    /// alone.
+    double likeliest() const {
+        double best = 0;
+        for (const Tried& way : tried_) {
+            const std::int64_t each = way.replicas->server().basis().parallelism.engine_devices();
+            const std::int64_t most = basis_.request.most_devices / each;
+            if (way.replicas->problem().empty() && way.replicas->fewest(0, true) <= most &&
+                way.replicas->holds(most, deviation_of(std::max(best, kByEstimate))))
+                best = way.replicas->probability(most, std::max(best, kByEstimate));
+        }
+        return best;
     }
 
     std::unique_ptr<Replicas> make(const Parallelism& way) {
@@ -190,7 +206,7 @@ class DeviceSizer {
     SizedLayout layout(SizedDevice& out) const {
         Replicas& replicas = *best_.replicas;
         SizedLayout layout;
-        layout.probability = replicas.probability(best_.engines, best_.deviation);
+        layout.probability = replicas.probability(best_.engines, best_.share);
         layout.at_twice = replicas.pressure(best_.engines, 0, 2);
         Server& server = replicas.server();
         server.use_engines(best_.engines);
@@ -220,8 +236,8 @@ class DeviceSizer {
     void price(SizedLayout& layout, SizedDevice& out) const {
         const CostOptions& o = basis_.cost;
         const auto devices = static_cast<double>(layout.devices());
-        const double kwh_per_hour = layout.run.summary.watts * o.pue / kWattsPerKw;
-        layout.watts = layout.run.summary.watts * o.pue;
+        layout.watts = layout.run.summary.watts * pue_of(*device_, o.pue);
+        const double kwh_per_hour = layout.watts / kWattsPerKw;
         layout.carbon_g_per_hour = kwh_per_hour * o.grid_intensity;
         if (device_->embodied_carbon.known())
             layout.embodied_g_per_hour =
@@ -270,10 +286,13 @@ struct InFormat {
     }
 };
 
-/// Less is better: one that holds, then with fewer devices, then likelier.
-std::tuple<bool, std::int64_t, double> burden(const SizedDevice& d) {
-    return {!(d.holds && d.within_budget), d.layout ? d.layout->devices() : INT64_MAX,
-            d.layout ? -d.layout->probability : d.nearest.ratio};
+/// Less is better: one that holds, if need be beyond the budget, with fewer devices; of what does not hold
+/// the likelier, or nearer to it.
+std::tuple<bool, bool, bool, double, double> burden(const SizedDevice& d) {
+    const double devices = d.layout ? static_cast<double>(d.layout->devices()) : 0,
+                 miss = d.layout ? -d.layout->probability : d.nearest.ratio;
+    return {!(d.holds && d.within_budget), !d.holds, !d.layout, d.holds ? devices : miss,
+            d.holds ? miss : devices};
 }
 
 /// Whether `a` is the better of two formats. Only what decides is simulated.

@@ -4,7 +4,6 @@
 #include "archsim/core/finding.hpp"
 #include "core/in_parallel.hpp"
 #include "core/lists.hpp"
-#include "hardware/error_model.hpp"
 #include "map/sharding.hpp"
 #include "result/cost_terms.hpp"
 #include "result/format_parts.hpp"
@@ -24,16 +23,6 @@ namespace archsim {
 namespace {
 
 constexpr double kSecondsPerHour = 3600;
-
-/// Where a distribution function of standard errors reaches `share`.
-double deviation_of(double share) {
-    double low = -64, high = 64;
-    for (int i = 0; i < 60; ++i) {
-        const double middle = (low + high) / 2;
-        (student_t(middle, kErrorDegreesOfFreedom) < share ? low : high) = middle;
-    }
-    return high;
-}
 
 void check(const SizingRequest& r) {
     if (!(r.serving.load.rate_per_s > 0) == !(r.serving.plan.concurrency > 0) ||
@@ -199,11 +188,12 @@ SizingAnswer size_service(const Session& session, const Model& model, std::span<
     for (const Conditions& format : formats) // a name that no stack has is no fault of a device
         if (!format.stack.empty())
             session.hardware().runtime(format.stack);
-    SizingBasis basis{session, model, answer.request, on_one_basis(known, request.cost),
-                      deviation_of(request.confidence)};
+    SizingBasis basis{session, model, answer.request,
+                      on_one_basis(known, with_known_prices(request.cost, known, session.hardware()))};
     if (basis.cost.tenure == Tenure::cheaper) // nobody has a price
         basis.cost.tenure = Tenure::rent;
     answer.basis = basis.cost.tenure;
+    answer.unused_prices = unused_prices(known, basis.cost);
     answer.quantised = language->stored_weights() || model.info.products;
     answer.stored_cache = language->stored_cache();
     const auto bound = language->bound(1, 1, 1);

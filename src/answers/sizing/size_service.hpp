@@ -136,9 +136,10 @@ struct SizingAnswer {
     /// Where none holds: the one with the smallest miss, and what would make it hold.
     std::optional<std::size_t> nearest;
     std::string remedy;
-    std::vector<SizedPair> pairs;      ///< of those that hold, cheapest first; where they were asked for
-    std::vector<std::string> unpaired; ///< "A and B: why" of pairs that could not be estimated
-    Tenure basis = Tenure::rent;       ///< of all prices
+    std::vector<SizedPair> pairs;           ///< of those that hold, cheapest first; where they were asked for
+    std::vector<std::string> unpaired;      ///< "A and B: why" of pairs that could not be estimated
+    Tenure basis = Tenure::rent;            ///< of all prices
+    std::vector<std::string> unused_prices; ///< a sentence for each that was given and decides nothing
 };
 
 /// Requests that a sizing simulates where the caller names no number: so many that the run is five times as
@@ -159,11 +160,12 @@ double reading_time(double tokens);
 /// The warm-up of users does not count (ServingPlan::warm_up): they start all at once, which no later ones
 /// do.
 ///
-/// The probability that limits hold is that of steps which take no more than f times as long as estimated, f
-/// being the largest factor at which the simulated percentiles still hold; f follows the error model's
-/// Student t for times to later tokens, and what first tokens are less sure of comes on top, at the same
-/// quantile. Worked: the 90 % interval ends at 1.4 x, the limits hold up to f = 1.25: t = 2.132 ln 1.25 /
-/// ln 1.4 = 1.414, probability 0.885.
+/// The probability that limits hold, in whole per cents, is that of steps which take no more than f times as
+/// long as estimated, f being the largest factor at which the simulated percentiles still hold; f follows the
+/// error model's Student t for times to later tokens, and what first tokens are less sure of comes on top, at
+/// the same quantile. Worked: the 90 % interval ends at 1.4 x, the limits hold up to f = 1.25: t = 2.132
+/// ln 1.25 / ln 1.4 = 1.414, probability 0.88. Where no layout holds with the confidence asked for, the
+/// fewest devices are told of the likeliest that there is.
 ///
 /// `progress` is told how many devices are done; from any thread. Throws UsageError for a request without a
 /// load or a limit. Never throws for a device: what fails is its reason.

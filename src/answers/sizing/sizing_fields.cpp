@@ -15,17 +15,14 @@ std::vector<std::string> number_or_none(double value, const char* unit = "") {
     return value > 0 ? std::vector{fmt::format("{}{}", value, unit)} : std::vector<std::string>{};
 }
 
-/// "20USD/h", "20/h" or 20.
+/// "20USD/h", "4000USD/month", or 20 an hour.
 void give_budget(const std::string& text, const std::string& name, SizingRequest& request) {
-    std::string number = text;
-    for (const std::string_view unit : {"USD/h", "/h"})
-        if (number.ends_with(unit)) {
-            number.resize(number.size() - unit.size());
-            break;
-        }
-    const auto usd = parse_real(number);
+    const auto rate = parse_usd_per_hour(text), usd = rate ? rate : parse_usd(text);
     if (!usd || *usd <= 0)
-        throw UsageError(fmt::format("{}: expected dollars an hour (20USD/h), got \"{}\"", name, text));
+        throw UsageError(
+            fmt::format("{}: expected US dollars an hour or a month (20USD/h, 4000USD/month; no other "
+                        "currency is converted), got \"{}\"",
+                        name, text));
     request.budget_usd_per_hour = *usd;
 }
 
@@ -71,14 +68,14 @@ std::vector<SizingField> bound_fields() {
          .print = [](const SizingRequest& r) { return number_or_none(r.confidence); },
          .parse =
              [](const std::string& text, const std::string& name, SizingRequest& r) {
-                 const auto share = parse_real(text);
+                 const auto share = parse_factor(text);
                  if (!share || !(*share > 0 && *share < 1))
-                     throw UsageError(
-                         fmt::format("{}: expected a share above 0 and below 1, got \"{}\"", name, text));
+                     throw UsageError(fmt::format(
+                         "{}: expected a share above 0 and below 1 (0.9, 90%), got \"{}\"", name, text));
                  r.confidence = *share;
              }},
         {.key = "budget",
-         .help = "the most that it may cost, 20USD/h",
+         .help = "the most that it may cost, 20USD/h or 4000USD/month",
          .value = "USD/h",
          .group = kMoneyGroup,
          .print = [](const SizingRequest& r) { return number_or_none(r.budget_usd_per_hour, "USD/h"); },

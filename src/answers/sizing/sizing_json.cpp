@@ -233,6 +233,7 @@ AnswerDocument<SizingAnswer> sizing_document() {
          {"fewest", "index into results; null: none holds", &A::fewest},
          {"nearest", "index into results: the smallest miss where none holds", &A::nearest},
          {"remedy", "what makes it hold", [](const A& a) { return nonempty(a.remedy); }},
+         {"unused_prices", "a sentence for each that was given and decides nothing", &A::unused_prices},
          {"pairs",
           "prompts on one kind of device, answers on another: those that hold, cheapest first; where they "
           "were asked for",

@@ -2,6 +2,7 @@
 
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
+#include "result/cost_terms.hpp"
 #include "result/ranking.hpp"
 
 #include <fmt/format.h>
@@ -52,8 +53,8 @@ std::vector<SizingColumn> sizing_columns(std::string_view basis, bool with_reaso
          [](const SizedDevice& d) {
              if (!d.layout)
                  return Cell{"no", 0.0, Tone::bad};
-             return Cell{fmt::format("{:.0f}", std::floor(100 * d.layout->probability)),
-                         d.layout->probability, d.holds ? Tone::good : Tone::bad};
+             return Cell{fmt::format("{:g}", 100 * d.layout->probability), d.layout->probability,
+                         d.holds ? Tone::good : Tone::bad};
          }},
         layout_column(least_best("TTFT P99", "ms", "time_to_first_token_p99_s"),
                       [](L l) {
@@ -138,7 +139,7 @@ Table pairs_table(const SizingAnswer& answer) {
          {least_best("P99 TPOT", "", "time_per_output_token_p99_s"), p99(&ServingSummary::time_per_token_s)},
          {most_best("Holds", "%", "probability"),
           [](const P& p) {
-              return Cell{fmt::format("{:.0f}", std::floor(100 * p.probability)), p.probability};
+              return Cell{fmt::format("{:g}", 100 * p.probability), p.probability};
           }},
          {least_best("Cost", "USD/h", "usd_per_hour"), 1, &P::usd_per_hour}},
         answer.pairs);
@@ -239,8 +240,8 @@ Report describe(const SizingAnswer& answer, const PlainView&, Format format) {
             answer.request.cost.years, answer.request.cost.kwh_price));
     else
         table.notes.emplace_back("Rented: on-demand by the hour, around the clock; electricity is in it.");
-    table.notes.emplace_back(fmt::format("Carbon: {:g} g CO2e/kWh, PUE {:g}.",
-                                         answer.request.cost.grid_intensity, answer.request.cost.pue));
+    table.notes.emplace_back(fmt::format("Carbon: {:g} g CO2e/kWh, {}.", answer.request.cost.grid_intensity,
+                                         pue_text(answer.request.cost.pue)));
     for (const SizedDevice& d : answer.devices)
         if (d.given.rows > 0) {
             const GivenWaits& given = d.given;

@@ -1,5 +1,6 @@
 #include "answers/sizing/sizing_report.hpp"
 
+#include "core/lists.hpp"
 #include "report/blocks/number_format.hpp"
 
 #include <fmt/format.h>
@@ -46,7 +47,7 @@ std::string power_text(const SizedLayout& l) {
 }
 
 std::string probability_text(double probability) {
-    return fmt::format("{:.0f} %", std::floor(100 * probability));
+    return fmt::format("{:g} %", 100 * probability);
 }
 
 /// "Prompts on L40S (2), answers on H100 (1): 7.3 USD/h rented, ..."
@@ -139,46 +140,48 @@ std::string limits_words(const SizingAnswer& answer) {
                                              format_time(level.time_per_token_s));
 }
 
+/// Where none holds: the nearest, and what would make it hold.
+Takeaway none_takeaway(const SizingAnswer& answer, const std::string& doubted) {
+    Takeaway out;
+    std::string line = fmt::format("None {}is {:g} % likely to hold {}",
+                                   doubted.empty() ? "" : "that measurements stand behind ",
+                                   100 * answer.request.confidence, limits_words(answer));
+    if (answer.request.budget_usd_per_hour > 0)
+        line += fmt::format(" for {} USD/h", format_number(answer.request.budget_usd_per_hour));
+    out.lines.push_back(line + ".");
+    if (!doubted.empty())
+        out.lines.push_back(doubted);
+    if (answer.nearest) {
+        const SizedDevice& d = answer.devices[*answer.nearest];
+        out.lines.push_back(
+            fmt::format("Nearest: {}: {}.", d.layout ? layout_text(d) : name_text(answer, d),
+                        (d.holds ? "" : d.reason + (d.within_budget ? "" : "; ")) +
+                            (d.within_budget ? "" : money_text(answer, d) + ", over the budget")));
+        out.lines.push_back(answer.remedy.empty()
+                                ? "Neither a narrower format nor a shorter prompt makes it hold."
+                                : fmt::format("What makes it hold: {}.", answer.remedy));
+    }
+    if (std::string misses = misses_text(answer); !misses.empty())
+        out.lines.push_back(std::move(misses));
+    return out;
+}
+
 Takeaway single_takeaway(const SizingAnswer& answer) {
     Takeaway out;
     const auto at = [&](std::optional<std::size_t> i) -> const SizedDevice& { return answer.devices[*i]; };
     const std::string doubted = doubted_text(answer);
-    if (!answer.fewest) {
-        std::string line = fmt::format("None {}is {:.0f} % likely to hold {}",
-                                       doubted.empty() ? "" : "that measurements stand behind ",
-                                       100 * answer.request.confidence, limits_words(answer));
-        if (answer.request.budget_usd_per_hour > 0)
-            line += fmt::format(" for {:g} USD/h", answer.request.budget_usd_per_hour);
-        out.lines.push_back(line + ".");
-        if (!doubted.empty())
-            out.lines.push_back(doubted);
-        if (answer.nearest) {
-            const SizedDevice& d = at(answer.nearest);
-            out.lines.push_back(
-                fmt::format("Nearest: {}: {}.", d.layout ? layout_text(d) : name_text(answer, d),
-                            d.holds ? money_text(answer, d) + ", over the budget" : d.reason));
-            out.lines.push_back(answer.remedy.empty()
-                                    ? "Neither a narrower format nor a shorter prompt makes it hold."
-                                    : fmt::format("What makes it hold: {}.", answer.remedy));
-        }
-        if (std::string misses = misses_text(answer); !misses.empty())
-            out.lines.push_back(std::move(misses));
-        return out;
-    }
+    if (!answer.fewest)
+        return none_takeaway(answer, doubted);
     const std::optional<std::size_t> first = answer.cheapest ? answer.cheapest : answer.fewest;
     const auto told = [&](const char* what, std::optional<std::size_t> which, const std::string& more) {
         const SizedDevice& d = at(which);
-        out.lines.push_back(which == first && which != answer.cheapest && !out.lines.empty()
-                                ? fmt::format("{}: the same, {}.", what, more)
-                                : fmt::format("{}: {}: {}, {} likely to hold {}.", what, layout_text(d), more,
-                                              probability_text(d.layout->probability), limits_words(answer)));
+        out.lines.push_back(fmt::format("{}: {}: {}, {} likely to hold {}.", what, layout_text(d), more,
+                                        probability_text(d.layout->probability), limits_words(answer)));
     };
     if (answer.cheapest)
         told("Cheapest", answer.cheapest,
              money_text(answer, at(answer.cheapest)) +
                  (answer.fewest == answer.cheapest ? ", no other needs fewer devices" : ""));
-    else
-        out.lines.push_back("Cheapest: nothing that holds has a price in the database (--price gives one).");
     if (answer.greenest == answer.fewest && answer.fewest != answer.cheapest) {
         told("Fewest devices and lowest carbon", answer.fewest, money_text(answer, at(answer.fewest)));
     } else if (answer.greenest == answer.cheapest) {
@@ -188,6 +191,12 @@ Takeaway single_takeaway(const SizingAnswer& answer) {
     }
     if (answer.fewest != answer.cheapest && answer.fewest != answer.greenest)
         told("Fewest devices", answer.fewest, money_text(answer, at(answer.fewest)));
+    if (!answer.cheapest)
+        out.lines.push_back(
+            fmt::format("None that holds has a {} in the database: {}, --price {}=USD{} gives one.",
+                        answer.basis == Tenure::buy ? "list price" : "rental price",
+                        answer.basis == Tenure::buy ? "--rent compares rentals" : "--buy compares purchases",
+                        at(first).hardware, answer.basis == Tenure::buy ? "" : "/h"));
     if (answer.elsewhere)
         out.lines.push_back(fmt::format(
             "Cheaper at a {}, whose prices do not compare with a {}'s: {}: {}.", at(answer.elsewhere).market,
@@ -203,6 +212,7 @@ Takeaway single_takeaway(const SizingAnswer& answer) {
 
 Takeaway sizing_takeaway(const SizingAnswer& answer) {
     Takeaway out = single_takeaway(answer);
+    append(out.lines, answer.unused_prices);
     if (answer.request.pairs)
         out.lines.push_back(answer.pairs.empty() ? "No pair of two kinds holds the limits."
                                                  : pair_text(answer, answer.pairs.front()));

@@ -2,15 +2,18 @@
 
 #include "answers/sweep/ordered_work.hpp"
 #include "answers/sweep/sweep_worker.hpp"
+#include "archsim/hardware/device_changes.hpp"
 #include "core/lists.hpp"
 #include "core/parse_number.hpp"
 #include "core/text.hpp"
 #include "fields/question.hpp"
+#include "report/blocks/number_format.hpp"
 #include "result/cost_terms.hpp"
 #include "result/format_parts.hpp"
 #include "result/generation_metrics.hpp"
 #include "session/prepared.hpp"
 #include "session/usual_precision.hpp"
+#include "session/varied_part.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -21,41 +24,45 @@ namespace archsim {
 
 namespace {
 
-constexpr std::int64_t kMaxFactors = 1'000'000;          ///< of one axis
-constexpr double kLeastFactor = 1e-9, kMostFactor = 1e9; ///< ranges between them have finite ratios and steps
+constexpr std::int64_t kMaxFactors = 1'000'000; ///< of one axis
+constexpr double kRounding = 1e-12;             ///< of a factor that was computed
 
 [[noreturn]] void malformed(std::string_view text, std::string_view why) {
     throw UsageError(
-        fmt::format("\"{}\": {}; write NAME=0.5x,1x,2x or NAME=0.5x..4x:log8 or NAME=0.5x..4x:8", text, why));
+        fmt::format("\"{}\": {}; write NAME=0.5x,1x,2x or NAME=0.5x..4x:log8 or NAME=0.5x..4x:8, "
+                    "or values with a unit for factors",
+                    text, why));
 }
 
-std::string known_names() {
-    std::string names;
-    const auto add = [&names](std::string_view name) {
-        names += (names.empty() ? "" : ", ");
-        names += name;
-    };
-    for (std::size_t i = 0; i < kLeverCount; ++i)
-        add(info_of(static_cast<Lever>(i)).name);
-    for (std::size_t i = 0; i < kStructureCount; ++i)
-        add(name_of(static_cast<Structure>(i)));
-    return names;
-}
+/// The values of an axis, all of which are factors, or none.
+class Amounts {
+  public:
+    Amounts(SweepAxis& axis, std::string_view text)
+        : axis_(axis), part_(varied_part(axis.name)), text_(text) {
+        axis.name = part_.name();
+    }
+    double read(std::string_view item) {
+        const PartAmount amount = part_amount(part_, item, axis_.name);
+        if (seen_ && amount.absolute != axis_.absolute)
+            malformed(text_, "factors and values with a unit in one list");
+        seen_ = true;
+        axis_.absolute = amount.absolute;
+        return amount.value;
+    }
 
-double factor_of(std::string_view text, std::string_view whole) {
-    const auto factor = parse_factor(text);
-    if (!factor || !(*factor >= kLeastFactor && *factor <= kMostFactor))
-        malformed(whole,
-                  fmt::format("\"{}\" is not a factor from {:g} to {:g}", text, kLeastFactor, kMostFactor));
-    return *factor;
-}
+  private:
+    SweepAxis& axis_;
+    const VariedPart part_;
+    std::string_view text_;
+    bool seen_ = false;
+};
 
-std::vector<double> parse_range(std::string_view text, std::string_view whole) {
+std::vector<double> parse_range(std::string_view text, std::string_view whole, Amounts& amounts) {
     const auto dots = text.find(".."), colon = text.rfind(':');
     if (colon == std::string_view::npos || colon < dots)
         malformed(whole, "a range needs the number of steps after a colon");
-    const double low = factor_of(text.substr(0, dots), whole);
-    const double high = factor_of(text.substr(dots + 2, colon - dots - 2), whole);
+    const double low = amounts.read(text.substr(0, dots));
+    const double high = amounts.read(text.substr(dots + 2, colon - dots - 2));
     std::string_view steps = text.substr(colon + 1);
     const bool logarithmic = steps.starts_with("log");
     if (logarithmic)
@@ -66,7 +73,8 @@ std::vector<double> parse_range(std::string_view text, std::string_view whole) {
     std::vector<double> factors;
     for (std::int64_t i = 0; i < count; ++i) {
         const double t = static_cast<double>(i) / static_cast<double>(count - 1);
-        factors.push_back(logarithmic ? low * std::pow(high / low, t) : std::lerp(low, high, t));
+        const double factor = logarithmic ? low * std::pow(high / low, t) : std::lerp(low, high, t);
+        factors.push_back(std::abs(factor - 1) < kRounding ? 1 : factor);
     }
     return factors;
 }
@@ -78,17 +86,15 @@ SweepAxis parse_sweep_axis(std::string_view text) {
     if (!sides)
         malformed(text, "no NAME=FACTORS");
     SweepAxis axis{std::string(sides->first), {}};
-    if (!parse_lever(axis.name) && !value_named<Structure>(axis.name))
-        throw UsageError(fmt::format("\"{}\": nothing called \"{}\" can be varied; known: {}", text,
-                                     axis.name, known_names()));
+    Amounts amounts(axis, text);
     std::string_view values = sides->second;
     if (values.find("..") != std::string_view::npos) {
-        axis.factors = parse_range(values, text);
+        axis.factors = parse_range(values, text, amounts);
         return axis;
     }
     while (!values.empty()) {
         const auto item = values.substr(0, values.find(','));
-        axis.factors.push_back(factor_of(item, text));
+        axis.factors.push_back(amounts.read(item));
         values.remove_prefix(std::min(values.size(), item.size() + 1));
     }
     return axis;
@@ -220,6 +226,7 @@ const MetricTable& answer_metrics() {
 constexpr std::uint64_t kRange = 256;         ///< points that a thread takes at a time
 constexpr std::uint64_t kLargestRange = 8192; ///< with all of a model
 constexpr std::uint64_t kMostShards = 1'000'000;
+constexpr std::size_t kMostNotes = 8; ///< of factors that are built as others
 
 std::uint64_t checked_product(std::uint64_t a, std::uint64_t b) {
     if (b != 0 && a > std::numeric_limits<std::uint64_t>::max() / b)
@@ -254,15 +261,61 @@ Sweep::Sweep(const Session& session, SweepRequest request) : session_(session), 
         if (request_.view.metrics == &MetricTable::standard())
             request_.view.metrics = &answer_metrics();
     }
-    std::vector<std::shared_ptr<const Device>> devices = mapped(
-        request_.hardware, [&](const std::string& name) { return session.hardware().device(name).device; });
-    request_.view.conditions = on_one_basis(devices, request_.view.conditions);
+    devices_ = mapped(request_.hardware,
+                      [&](const std::string& name) { return session.hardware().device(name).device; });
+    request_.view.conditions = on_one_basis(devices_, request_.view.conditions);
+    settle_axes();
     size_ = 1;
     for (const std::size_t n : {request_.models.size(), request_.batches.size(), request_.hardware.size(),
                                 request_.precisions.size()})
         size_ = checked_product(size_, n);
     for (const SweepAxis& axis : request_.axes)
         size_ = checked_product(size_, axis.factors.size());
+}
+
+/// Makes factors of values, and of factors on the units of a single device those that can be built.
+void Sweep::settle_axes() {
+    for (std::size_t a = 0; a < request_.axes.size(); ++a) {
+        SweepAxis& axis = request_.axes[a];
+        if (axis.absolute) {
+            if (devices_.size() > 1)
+                throw UsageError(
+                    fmt::format("{}: a value with a unit is another factor on each of {} devices; "
+                                "give factors, or one device",
+                                axis.name, devices_.size()));
+            const double own = own_amount(varied_part(axis.name),
+                                          *session_.machine(request_.hardware[0], request_.conditions));
+            for (double& value : axis.factors)
+                value /= own;
+            axis.absolute = false;
+        }
+        for (std::size_t h = 0; h < devices_.size(); ++h)
+            for (const double factor : axis.factors)
+                if (const double as = built(axis, factor, h);
+                    std::abs(as - factor) > kRounding && notes_.size() < kMostNotes) {
+                    const double units = unit_count(*devices_[h]);
+                    notes_.push_back(fmt::format("{}: {} {}x is built as {}x, {:g} of {:g}.",
+                                                 request_.hardware[h], axis.name, format_number(factor),
+                                                 format_number(as), std::round(as * units), units));
+                }
+        if (devices_.size() > 1)
+            continue;
+        std::set<double> seen;
+        std::vector<double> once;
+        for (const double factor : built(a, 0))
+            if (seen.insert(factor).second || axis.name != name_of(Structure::units))
+                once.push_back(factor);
+        axis.factors = std::move(once);
+    }
+}
+
+double Sweep::built(const SweepAxis& axis, double factor, std::size_t hardware) const {
+    return axis.name == name_of(Structure::units) ? built_units(*devices_[hardware], factor) : factor;
+}
+
+std::vector<double> Sweep::built(std::size_t axis, std::size_t hardware) const {
+    return mapped(request_.axes[axis].factors,
+                  [&](double factor) { return built(request_.axes[axis], factor, hardware); });
 }
 
 /// The format that all models have by themselves; that of each device where they have none, or differ.
@@ -318,6 +371,8 @@ SweepPoint Sweep::at(std::uint64_t number) const {
     point.batch = take(request_.batches.size());
     point.precision = take(request_.precisions.size());
     point.hardware = take(request_.hardware.size());
+    for (std::size_t i = 0; i < request_.axes.size(); ++i)
+        point.factors[i] = built(request_.axes[i], point.factors[i], point.hardware);
     point.model = take(request_.models.size());
     return point;
 }
@@ -381,7 +436,8 @@ std::vector<AxisSensitivity> Sweep::sensitivities(const Metric& metric) const {
     std::vector<AxisSensitivity> found;
     for (std::size_t i = 0; i < request_.axes.size(); ++i) {
         const SweepAxis& axis = request_.axes[i];
-        const auto [low, high] = std::minmax_element(axis.factors.begin(), axis.factors.end());
+        const std::vector<double> factors = built(i, 0);
+        const auto [low, high] = std::minmax_element(factors.begin(), factors.end());
         std::vector<double> one = own;
         AxisSensitivity s{.axis = axis.name, .low_factor = *low, .high_factor = *high};
         s.own_value = value(own);
@@ -407,12 +463,7 @@ Result Sweep::result(std::uint64_t point, const std::map<std::string, double>& f
     const SweepPoint place = at(point);
     Conditions conditions = formats_[place.precision];
     for (const auto& [part, factor] : factors)
-        if (const auto lever = parse_lever(part))
-            conditions.changes[*lever] = factor;
-        else if (const auto structure = value_named<Structure>(part))
-            conditions.structure[*structure] = factor;
-        else
-            throw UsageError(fmt::format("nothing called \"{}\" can be varied", part));
+        varied_part(part).of(conditions) = factor;
     return session_.estimate(Workload{models_[place.model], request_.batches[place.batch],
                                       sizes_[place.model], request_.prompt, !request_.prompt},
                              request_.hardware[place.hardware], conditions);

@@ -18,11 +18,13 @@
 
 namespace archsim {
 
-/// One dimension of a design space: factors on a part of a device, "bandwidth" x 0.5, 1, 2, 4. The names are
-/// those of Lever (rates, costs, limits) and Structure (units, array sizes, on-chip memory, clock).
+/// One dimension of a design space: factors on a part of a device (VariedPart), "bandwidth" x 0.5, 1, 2, 4.
 struct SweepAxis {
     std::string name;
     std::vector<double> factors;
+    /// They are values in the library's unit of the part, until a Sweep makes factors on its device's of
+    /// them.
+    bool absolute = false;
 };
 
 /// One estimate of a sweep, totals only.
@@ -100,8 +102,9 @@ class BestRows {
 // Design spaces. Models, batches, devices, precisions and factors on parts of the device go in; a row for
 // every combination comes out, in order, on any number of threads.
 
-/// Parses "bandwidth=0.5x,1x,2x", "bandwidth=0.5x..4x:log8" (8 factors, equal ratios) or "clock=0.8x..1.2x:5"
-/// (equal steps). Throws UsageError that shows the form and the names.
+/// Parses "bandwidth=0.5x,1x,2x", "bandwidth=0.5x..4x:log8" (8 factors, equal ratios), "clock=0.8x..1.2x:5"
+/// (equal steps), or values with a unit instead of factors: "bandwidth=51.2GB/s,102.4GB/s". Throws UsageError
+/// that shows the form and the names.
 SweepAxis parse_sweep_axis(std::string_view text);
 
 struct SweepRequest {
@@ -155,7 +158,13 @@ class Sweep {
     /// Loads the models, of whatever kind, and checks every name. Throws InputError or UsageError.
     Sweep(const Session& session, SweepRequest request);
 
+    /// As it was asked, with factors for values, and of one device's units those that can be built, each
+    /// once.
     const SweepRequest& request() const { return request_; }
+    /// Which factors stand for others that were asked for: "units 0.4x is built as 0.5x (2 of 4)".
+    const std::vector<std::string>& notes() const { return notes_; }
+    /// The factors of an axis as they are built on one of the devices.
+    std::vector<double> built(std::size_t axis, std::size_t hardware) const;
     /// What ranks the points when nothing else is asked for.
     const Metric& usual_order() const;
     std::uint64_t size() const { return size_; } ///< points of the whole space
@@ -186,6 +195,8 @@ class Sweep {
   private:
     std::string usual_format() const;
     void check();
+    void settle_axes();
+    double built(const SweepAxis& axis, double factor, std::size_t hardware) const;
     SweepPoint at(std::uint64_t number) const;
 
     const Session& session_;
@@ -193,6 +204,8 @@ class Sweep {
     std::vector<Model> models_;
     std::vector<Bindings> sizes_;     ///< of each model: those of the request that it has
     std::vector<Conditions> formats_; ///< the request's, in each of its formats
+    std::vector<std::shared_ptr<const Device>> devices_;
+    std::vector<std::string> notes_;
     std::uint64_t size_ = 0;
 };
 

@@ -114,6 +114,7 @@ Table best_table(const SweepSummary& summary) {
             fmt::format("{} of {} points, equal ones once: --top 0 lists all, --output FILE.csv "
                         "writes every one with all metrics.",
                         rows.size(), summary.points));
+    append(table.notes, summary.notes);
     return table;
 }
 
@@ -172,14 +173,19 @@ void add_curves(const SweepSummary& summary, Format format, std::vector<Block>& 
     for (std::size_t i = 0; i < summary.curves.size();) {
         const SweepCurve& first = summary.curves[i];
         std::vector<CurveRow> rows;
+        std::size_t points = 0;
         for (; i < summary.curves.size() && summary.curves[i].model == first.model &&
                summary.curves[i].hardware == first.hardware;
-             ++i)
-            for (const CurveRow& row : rows_of(summary.curves[i]))
-                rows.push_back(row);
+             ++i) {
+            append(rows, rows_of(summary.curves[i]));
+            points += summary.curves[i].points.size();
+        }
+        Table table =
+            curve_table(metric, rows, fmt::format("Each part alone: {} on {}", first.model, first.hardware));
+        if (rows.size() < points)
+            table.notes.push_back(fmt::format("{} of {} factors; JSON has them all.", rows.size(), points));
         if (format == Format::html || tables < kCurveTables)
-            blocks.push_back(curve_table(
-                metric, rows, fmt::format("Each part alone: {} on {}", first.model, first.hardware)));
+            blocks.push_back(std::move(table));
         ++tables;
     }
     if (format != Format::html)

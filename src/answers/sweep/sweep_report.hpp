@@ -49,6 +49,7 @@ struct SweepCurve {
         SweepPointFacts facts;
     };
     std::string model, hardware, part;
+    std::string unused; ///< why the part can change nothing; empty: it may
     std::vector<Point> points; ///< by factor; the device as it is (1x) is one of them
     /// Where the curve bends: more of the part gains less than half as much beyond it as before it, factor
     /// for factor. Absent where it does not bend.
@@ -96,6 +97,7 @@ struct SweepSummary {
     std::vector<AxisSensitivity> sensitivities;
     /// Why points have no estimate: "H100: needs 141.2 GB, ...", the first few.
     std::vector<std::string> reasons;
+    std::vector<std::string> notes; ///< Sweep::notes()
     std::vector<SweepAxis> axes;
     std::vector<SweepRow> sample; ///< evenly spread over the points, for charts
     std::uint64_t stride = 1;     ///< between two of them

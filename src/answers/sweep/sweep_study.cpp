@@ -4,6 +4,7 @@
 #include "answers/sweep/sweep_report.hpp"
 #include "core/lists.hpp"
 #include "result/bound_shares.hpp"
+#include "session/varied_part.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -36,9 +37,19 @@ SweepPointFacts facts_of(const Result& result) {
     facts.moved = result.estimate.events[Event::dram_byte] + result.estimate.events[Event::host_link_byte];
     if (const auto shares = bound_shares(result)) {
         facts.bound = binding_text(result);
-        facts.bound_share = shares->bound_by_exchange() ? shares->exchange : shares->of(shares->largest());
+        facts.bound_share = shares->binding();
     }
     return facts;
+}
+
+/// Why the estimate does not depend on a part.
+std::string unused_in(const std::string& part, const Result& result) {
+    if (part == info_of(Lever::bandwidth).name && result.machine && !result.device->dram)
+        return "it has no external memory";
+    const auto levels = levels_without_time(result);
+    return part == info_of(Lever::on_chip).name && levels.size() == result.device->memory.size()
+               ? "no time is counted for the bandwidth of its on-chip memory"
+               : "";
 }
 
 /// At most kCurvePoints of the factors, evenly spread over their order, and 1.
@@ -56,17 +67,19 @@ std::vector<double> charted(std::vector<double> factors) {
     return some;
 }
 
-SweepCurve curve_of(const Sweep& sweep, std::uint64_t workload, const SweepAxis& axis, const Metric& metric) {
+SweepCurve curve_of(const Sweep& sweep, std::uint64_t workload, const SweepAxis& axis,
+                    const std::vector<double>& factors, const Metric& metric) {
     const MetricView& view = sweep.request().view;
     SweepCurve curve;
     curve.part = axis.name;
     std::optional<double> own;
-    for (const double factor : charted(axis.factors)) {
+    for (const double factor : charted(factors)) {
         const Result result = sweep.result(workload, {{axis.name, factor}});
         const auto value = value_at(result, metric, view);
         if (!value)
             continue;
         curve.points.push_back({factor, *value, facts_of(result)});
+        curve.unused = unused_in(axis.name, result);
         if (factor == 1)
             own = value;
     }
@@ -81,12 +94,9 @@ SweepCurve curve_of(const Sweep& sweep, std::uint64_t workload, const SweepAxis&
 std::vector<NextFactor> next_of(const Sweep& sweep, const SweepRow& best, const Metric& metric) {
     const Factors own = sweep.factors(best.point);
     const double now = *best.value(metric);
-    std::vector<std::string> parts = mapped(
-        indices(kLeverCount), [](std::size_t i) { return std::string(info_of(static_cast<Lever>(i)).name); });
-    for (std::size_t i = 0; i < kStructureCount; ++i)
-        parts.emplace_back(name_of(static_cast<Structure>(i)));
     std::vector<NextFactor> found;
-    for (const std::string& part : parts) {
+    for (const VariedPart& varied : varied_parts()) {
+        const std::string part(varied.name());
         std::optional<NextFactor> better_one;
         for (const double factor : {kNext, 1 / kNext}) {
             Factors factors = own;
@@ -147,6 +157,7 @@ std::optional<SweepRow> SweepSummary::headline(const std::string& model) const {
 void SweepSummary::study(const Sweep& sweep) {
     const Metric& metric = best.metric();
     const SweepRequest& q = sweep.request();
+    notes = sweep.notes();
     std::uint64_t of_axes = 1;
     for (const SweepAxis& axis : q.axes)
         of_axes *= axis.factors.size();
@@ -181,10 +192,11 @@ void SweepSummary::study(const Sweep& sweep) {
         return;
     const std::uint64_t of_device = of_axes * q.batches.size() * q.precisions.size();
     for (std::size_t pair = 0; pair < std::min(kCurves, q.models.size() * q.hardware.size()); ++pair)
-        for (const SweepAxis& axis : q.axes) {
-            SweepCurve curve = curve_of(sweep, pair * of_device, axis, metric);
+        for (std::size_t a = 0; a < q.axes.size(); ++a) {
+            const std::size_t hardware = pair % q.hardware.size();
+            SweepCurve curve = curve_of(sweep, pair * of_device, q.axes[a], sweep.built(a, hardware), metric);
             curve.model = q.models[pair / q.hardware.size()];
-            curve.hardware = q.hardware[pair % q.hardware.size()];
+            curve.hardware = q.hardware[hardware];
             if (curve.points.size() > 1)
                 curves.push_back(std::move(curve));
         }

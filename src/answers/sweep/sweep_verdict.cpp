@@ -113,8 +113,10 @@ std::vector<std::string> best_lines(const SweepSummary& summary, const std::stri
                                : fmt::format("What would help next: {}.", next)};
 }
 
-/// Why more of a memory on the chip gains nothing.
+/// Why more of a part gains nothing.
 std::string reason_of(const SweepCurve& curve) {
+    if (!curve.unused.empty())
+        return ": " + curve.unused;
     const auto [least, most] = std::ranges::minmax_element(
         curve.points, {}, [](const SweepCurve::Point& p) { return p.facts.moved; });
     const double low = least->facts.moved, high = most->facts.moved;

@@ -126,6 +126,7 @@ class Question(TypedDict, total=False):
     fps: float | str
     companions: Sequence[str]
     battery: str
+    idle_power: str
 
 class ServerQuestion(Question, total=False):
     """The fields of a request to a server, beside those of the question: the flags of serve_model."""

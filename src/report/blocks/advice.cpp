@@ -95,11 +95,18 @@ std::string bound_sentence(const Result& result, const std::string& label) {
                            format_time(result.estimate.latency_s - operation->seconds));
     const Bound bound = shares->largest();
     const std::string share = share_text(shares->of(bound));
+    if (bound_by_power(result))
+        return fmt::format("{} is bound by power, {} of its time: {} leave {} of the clock", label, share,
+                           format_power(result.machine->power_limit_w),
+                           format_percent(result.estimate.clock_ratio));
     switch (bound) {
     case Bound::overhead:
         if (shares->bound_by_exchange())
             return fmt::format("{} is bound by exchanging results between its devices{}, {} of its time",
                                label, link_text(*result.device), share_text(shares->exchange));
+        if (shares->bound_by_host())
+            return fmt::format("{} is bound by operators that its host runs, {} of its time", label,
+                               share_text(shares->host));
         return fmt::format("{} is bound by starting kernels and layers, {} of its time", label, share);
     case Bound::memory:
         if (const auto resource = binding_resource(result); resource && on_chip(*resource))
@@ -120,7 +127,10 @@ std::vector<Advice> advice_for(std::span<const TriedChange> tried, std::span<con
     for (const TriedChange& change : tried) {
         if (skipped(change.result))
             continue;
+        constexpr double kWorthSaying = 1.05;
         std::string text = fmt::format("{}, {:.3g}x", change.asked, change.gain);
+        if (change.first_token >= kWorthSaying)
+            text += fmt::format(" (first token {:.3g}x as late)", change.first_token);
         if (!all.empty() && all.back().result == change.result)
             all.back().text += "; " + text;
         else

@@ -97,17 +97,6 @@ Members<Cost> cost_part_members(CostsOf what) {
     return Members<Cost>(members);
 }
 
-/// A price that no device of the answer takes is probably misspelt.
-std::vector<std::string> unused_prices(std::span<const Result> results, const CostOptions& options) {
-    std::vector<std::string> notes;
-    for (const GivenPrice& price : options.prices)
-        if (std::ranges::none_of(results, [&](const Result& r) {
-                return r.device != nullptr && r.device->id == price.hardware;
-            }))
-            notes.push_back(fmt::format("--price {}: none of these devices has that id.", price.hardware));
-    return notes;
-}
-
 struct Crossing {
     const Result* bought;
     const Result* other;
@@ -136,17 +125,19 @@ std::string duration_text(double years) {
 
 std::string crossing_text(const Crossing& c, const CostOptions& options) {
     const bool rented = cost_of(*c.other, options).cloud.has_value();
+    const std::string use = c.bought->conditions.duty.stated()
+                                ? std::string("the stated rate")
+                                : fmt::format("{:g} % utilisation", 100 * options.utilization);
     const std::string head = c.bought == c.other
                                  ? fmt::format("Buying {} instead of renting it: ", hardware_label(*c.bought))
                                  : fmt::format("{} against {} {}: ", hardware_label(*c.bought),
                                                rented ? "renting" : "buying", hardware_label(*c.other));
     if (!c.point.within_life)
-        return head +
-               fmt::format(
-                   "does not break even within {:g} years; {} inferences would take {} years at full load",
-                   options.years, format_count(c.point.inferences), format_number(c.point.years));
-    return head + fmt::format("breaks even after {} inferences ({} at full load)",
-                              format_count(c.point.inferences), duration_text(c.point.years));
+        return head + fmt::format(
+                          "does not break even within {:g} years; {} inferences would take {} years at {}",
+                          options.years, format_count(c.point.inferences), format_number(c.point.years), use);
+    return head + fmt::format("breaks even after {} inferences ({} at {})", format_count(c.point.inferences),
+                              duration_text(c.point.years), use);
 }
 
 std::vector<std::string> assumption_notes(const CostOptions& o) {
@@ -156,10 +147,9 @@ std::vector<std::string> assumption_notes(const CostOptions& o) {
     };
     return {
         fmt::format(
-            "Electricity {:g} USD/kWh ({}); PUE {:g} ({}); grid {:g} g CO2e/kWh ({}).", o.kwh_price,
+            "Electricity {:g} USD/kWh ({}); {}; grid {:g} g CO2e/kWh ({}).", o.kwh_price,
             origin(o.kwh_price, usual.kwh_price, "US commercial sector 2023, EIA Electric Power Annual"),
-            o.pue, origin(o.pue, usual.pue, "Uptime Institute Global Data Center Survey 2023"),
-            o.grid_intensity,
+            pue_text(o.pue), o.grid_intensity,
             origin(o.grid_intensity, usual.grid_intensity,
                    "world 2023, Ember Global Electricity Review 2024")),
         fmt::format("{:g} years of use ({}), {:g} % utilisation ({}); idle power is paid for in between.",
@@ -203,6 +193,7 @@ struct ResultCost {
     const Result* result = nullptr;
     Cost cost;
     std::optional<TokenCosts> tokens;
+    double pue = 1;
 };
 
 std::vector<ResultCost> result_costs(const Explained& e) {
@@ -210,7 +201,8 @@ std::vector<ResultCost> result_costs(const Explained& e) {
     std::vector<ResultCost> costs;
     for (const Result& result : e.results)
         if (result.ok() && result.device)
-            costs.push_back({&result, cost_of(result, options), token_costs(result, options)});
+            costs.push_back({&result, cost_of(result, options), token_costs(result, options),
+                             pue_of(*result.device, options.pue)});
     return costs;
 }
 
@@ -225,7 +217,8 @@ Members<ResultCost> result_cost_members() {
     const Members<Price> price_members = {{"usd", "", [](auto& p) { return p.amount.value; }},
                                           {"date", "", &Price::date}};
     return Members<R>{{"model", "", [](const R& r) { return r.result->model->name; }},
-                      {"hardware", "", [](const R& r) { return hardware_label(*r.result); }}}
+                      {"hardware", "", [](const R& r) { return hardware_label(*r.result); }},
+                      {"pue", "facility over device power", std::mem_fn(&R::pue)}}
         .with(cost_part_members(CostsOf::inferences).of<R>(std::mem_fn(&R::cost)))
         .with({{"tokens", "of a language model: those read and those written",
                 [](const R& r) {
@@ -269,7 +262,12 @@ std::vector<Block> cost_blocks(std::span<const Result> results, const CostOption
     append(table.notes, assumption_notes(options));
     if (std::string said = cost_basis(results, options); !said.empty())
         table.notes.insert(table.notes.begin(), std::move(said));
-    append(table.notes, unused_prices(results, options));
+    std::vector<std::shared_ptr<const Device>> devices;
+    for (const Row& row : rows)
+        devices.push_back(row.result->device);
+    CostOptions both = options; // the table has what is rented beside what is bought
+    both.tenure = Tenure::cheaper;
+    append(table.notes, unused_prices(devices, both));
     std::vector<Block> blocks{std::move(table)};
     if (Table tokens = token_table(results, options); !tokens.rows.empty())
         blocks.push_back(std::move(tokens));
@@ -292,27 +290,29 @@ std::vector<Block> carbon_blocks(std::span<const Result> results, const CostOpti
                                 format_number(*cost.carbon_g * 1e3));
     if (line.empty())
         return {};
-    return {Paragraph{fmt::format("Carbon, CO2e per 1,000 inferences at {:g} g/kWh, PUE {:g}, {:g} % "
+    return {Paragraph{fmt::format("Carbon, CO2e per 1,000 inferences at {:g} g/kWh, {}, {:g} % "
                                   "utilisation: {}.",
-                                  options.grid_intensity, options.pue, 100 * options.utilization, line)}};
+                                  options.grid_intensity, pue_text(options.pue), 100 * options.utilization,
+                                  line)}};
 }
 
 Members<Explained> cost_members() {
-    return {
-        {"assumptions", "", [](const Explained& e) { return e.explanations.conditions; },
-         Members<CostOptions>{{"kwh_price_usd", "", &CostOptions::kwh_price},
-                              {"years", "that a device is used", &CostOptions::years},
-                              {"utilization", "part of the time that it works", &CostOptions::utilization},
-                              {"pue", "facility over device power", &CostOptions::pue},
-                              {"grid_intensity_g_per_kwh", "", &CostOptions::grid_intensity}}},
-        {"results", "that run", result_costs, result_cost_members()},
-        {"break_even", "from where buying one costs less than the other",
-         [](const Explained& e) { return crossings(e.results, e.explanations.conditions); },
-         Members<Crossing>{{"bought", "", [](auto& c) { return hardware_label(*c.bought); }},
-                           {"other", "", [](auto& c) { return hardware_label(*c.other); }},
-                           {"inferences", "", [](auto& c) { return c.point.inferences; }},
-                           {"years", "", [](auto& c) { return c.point.years; }},
-                           {"within_life", "", [](auto& c) { return c.point.within_life; }}}}};
+    return {{"assumptions", "", [](const Explained& e) { return e.explanations.conditions; },
+             Members<CostOptions>{
+                 {"kwh_price_usd", "", &CostOptions::kwh_price},
+                 {"years", "that a device is used", &CostOptions::years},
+                 {"utilization", "part of the time that it works", &CostOptions::utilization},
+                 {"pue", "facility over device power; null: of each result's place",
+                  [](const CostOptions& o) { return o.pue > 0 ? std::optional(o.pue) : std::nullopt; }},
+                 {"grid_intensity_g_per_kwh", "", &CostOptions::grid_intensity}}},
+            {"results", "that run", result_costs, result_cost_members()},
+            {"break_even", "from where buying one costs less than the other",
+             [](const Explained& e) { return crossings(e.results, e.explanations.conditions); },
+             Members<Crossing>{{"bought", "", [](auto& c) { return hardware_label(*c.bought); }},
+                               {"other", "", [](auto& c) { return hardware_label(*c.other); }},
+                               {"inferences", "", [](auto& c) { return c.point.inferences; }},
+                               {"years", "", [](auto& c) { return c.point.years; }},
+                               {"within_life", "", [](auto& c) { return c.point.within_life; }}}}};
 }
 
 } // namespace archsim

@@ -2,7 +2,9 @@
 
 #include "core/lists.hpp"
 #include "report/blocks/columns.hpp"
+#include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
+#include "result/ranking.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -151,7 +153,11 @@ std::vector<Block> decision_blocks(const Decision& d, std::span<const Result> re
                                                                             : "not ranked",
                         d.on_front[i] ? 1.0 : 0.0};
         });
-    Table table = table_of("Decision", columns, indices(results.size()));
+    std::vector<Index> order; // those that qualify, then by what decides among them
+    for (const Rank& rank : rank_results(results, *d.request.preference, d.request.cost))
+        order.push_back(rank.result);
+    std::stable_partition(order.begin(), order.end(), [&](Index i) { return bool{d.qualifies[i]}; });
+    Table table = table_of("Decision", columns, order);
     const bool uncertain = std::ranges::any_of(d.verdicts, [](const auto& of_result) {
         return std::ranges::any_of(of_result, [](const Verdict& v) { return v.value && !v.certain; });
     });

@@ -57,18 +57,21 @@ Table cold_start_table(std::span<const Result> results) {
         append(columns, where<ColdRow>([](const ColdRow& r) { return !r.first->parts.empty(); },
                                        {{least_best("Side by side", "s", "side_by_side_s"), 1,
                                          [](const ColdRow& r) { return r.second.side_by_side_s(); }}}));
-    append(columns,
-           {{least_best("Warm", "ms", "latency_s"), 1e-3, [](const ColdRow& r) { return r.second.warm_s; }},
-            {{"Build from", "", "build_source", Align::left, 1},
-             [](const ColdRow& r) { return kind_of(r.second.build); }},
-            {{"Link from", "", "link_source", Align::left, 2},
-             [](const ColdRow& r) { return kind_of(r.second.link); }}});
+    append(
+        columns,
+        {{least_best("Warm", "ms", "latency_s"), 1e-3, [](const ColdRow& r) { return r.second.warm_s; }},
+         {{"Compiled before", "", "compiled_before", Align::left},
+          [](const ColdRow& r) { return r.second.before != nullptr ? "by " + r.second.before->tool : ""; }},
+         {{"Build from", "", "build_source", Align::left, 1},
+          [](const ColdRow& r) { return kind_of(r.second.build); }},
+         {{"Link from", "", "link_source", Align::left, 2},
+          [](const ColdRow& r) { return kind_of(r.second.link); }}});
     Table table = table_of("Cold Start (First Inference, Nothing Cached)", columns, rows);
     table.notes = {
-        "Build: compilation or graph building by the software stack, which many keep on disk; weights: "
-        "their way to the device; storage is not counted; prebuilt: the first inference where the build is "
-        "on "
-        "disk, or shaders were compiled before anybody waits"};
+        "Build: compilation or graph building by the software stack, which many keep on disk, and nothing "
+        "where a network is compiled before it is deployed; weights: their way to the device; storage is not "
+        "counted; prebuilt: the first inference where the build is on disk, or shaders were compiled before "
+        "anybody waits"};
     if (parts)
         table.notes.emplace_back(
             "Side by side: all parts of the model built at once, each on a thread of its "

@@ -6,9 +6,10 @@
 #include "report/blocks/ranking_table.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/shape_text.hpp"
+#include "result/bound_shares.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace archsim {
 
@@ -32,6 +33,12 @@ std::string options_text(const std::vector<FitOption>& options, const Result& r)
 std::vector<std::string> fit_notes(const Result& r, const MemoryFit& fit) {
     std::vector<std::string> notes;
     const std::string name = hardware_label(r);
+    if (fit.pools.apart())
+        notes.push_back(fmt::format("{}: {}", name, joined(fit.pools.pools, [](const MemoryPool& p) {
+                                        return fmt::format("{} of {} {}", format_bytes(p.needed),
+                                                           format_bytes(p.capacity),
+                                                           p.name.empty() ? "in all" : p.name);
+                                    })));
     if (!fit.in_device())
         notes.push_back(
             fmt::format("{}: does not fit the device; would: {}", name, options_text(fit.device_options, r)));
@@ -40,6 +47,9 @@ std::vector<std::string> fit_notes(const Result& r, const MemoryFit& fit) {
             "{}: activations of the whole batch leave the chip{}; would stay: {}", name,
             fit.pieces > 1 ? fmt::format(", so it runs in up to {:g} pieces", fit.pieces) : std::string(),
             options_text(fit.on_chip_options, r)));
+    if (const auto levels = levels_without_time(r); !levels.empty())
+        notes.push_back(
+            fmt::format("{}: no time is counted for the bandwidth of {}", name, fmt::join(levels, ", ")));
     return notes;
 }
 
@@ -225,6 +235,13 @@ Members<PlannedMemory> planned_memory_members() {
         {"peak_bytes", "weights, arena, cache and workspace", [](const P& p) { return p.fit.peak_bytes; }},
         {"capacity_bytes", "of one chip's memory; null: not known",
          [](const P& p) { return positive(p.fit.capacity_bytes); }},
+        {"memories", "that hold weights and data apart",
+         [](const P& p) {
+             return p.fit.pools.apart() ? std::span(p.fit.pools.pools) : std::span<const MemoryPool>();
+         },
+         Members<MemoryPool>{{"name", "", &MemoryPool::name},
+                             {"needed_bytes", "", &MemoryPool::needed},
+                             {"capacity_bytes", "", &MemoryPool::capacity}}},
         {"fits_device", "null: the capacity is not known",
          [](const P& p) {
              return p.fit.capacity_bytes > 0 ? std::optional(p.fit.in_device()) : std::nullopt;

@@ -11,7 +11,6 @@
 namespace archsim {
 
 std::string format_value(const Metric& metric, double value) {
-    constexpr double kPerThousand = 1e3;
     switch (metric.quantity) {
     case QuantityKind::time:
         return format_time(value);
@@ -25,9 +24,8 @@ std::string format_value(const Metric& metric, double value) {
         return format_number(value) + " " + (metric.axis_unit.empty() ? "/s" : metric.axis_unit);
     case QuantityKind::ratio:
         return format_percent(value);
-    case QuantityKind::money:
-        return value * kPerThousand < 1 ? fmt::format("${} per million", format_number(value * metric.scale))
-                                        : fmt::format("${} per 1000", format_number(value * kPerThousand));
+    case QuantityKind::money: // one unit: amounts stand beside each other
+        return fmt::format("${} per million", format_number(value * metric.scale));
     case QuantityKind::carbon:
         return fmt::format("{} g CO2e per 1000", format_number(value * metric.scale));
     case QuantityKind::number:
@@ -67,6 +65,15 @@ const Metric& readable(const Metric& metric, std::span<const Result> results, co
     };
     static const Metric kJoules = in_si(metric::energy, "J/inf"),
                         kJouleSeconds = in_si(metric::balance, "J s");
+    if (metric == metric::cost && conditions.tenure != Tenure::cheaper) {
+        const auto paid = [](const char* unit) {
+            Metric one = metric::cost;
+            one.column_unit = unit;
+            return one;
+        };
+        static const Metric kRented = paid("USD/million rented"), kOwned = paid("USD/million owned");
+        return conditions.tenure == Tenure::rent ? kRented : kOwned;
+    }
     const bool is_energy = metric == metric::energy;
     if ((!is_energy && metric != metric::balance) || !any_value(results, metric, conditions))
         return metric;

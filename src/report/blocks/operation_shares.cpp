@@ -176,6 +176,9 @@ std::string utilization_reading(const Result& result) {
     } else if (shares->bound_by_exchange()) {
         binds = "exchange between devices, and starting kernels";
         helps = "fewer devices or a larger batch helps";
+    } else if (shares->bound_by_host()) {
+        binds = "operators that the host runs";
+        helps = "check_model names them, and rewrites that keep them on the device";
     } else if (shares->largest() == Bound::overhead) {
         binds = "starting kernels and layers";
         helps = "a larger batch, or a stack that launches less, helps; else the device is too large for this "

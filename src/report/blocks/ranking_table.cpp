@@ -6,7 +6,9 @@
 #include "result/cost_terms.hpp"
 #include "result/format_parts.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <set>
 
 namespace archsim {
@@ -34,7 +36,10 @@ bool is_estimated(const RankingRow& row) {
 /// The metrics whose columns always show, or the others; the interval of what ranks stands beside its value.
 void add_ranking_metrics(RankingColumns& columns, std::span<const Result> results, const Metric& by,
                          const MetricView& view, bool always) {
-    for (const Metric* listed : view.metrics->rows()) {
+    std::vector<const Metric*> metrics(view.metrics->rows().begin(), view.metrics->rows().end());
+    if (std::ranges::none_of(metrics, [&](const Metric* m) { return *m == by; })) // what sorts is shown
+        metrics.push_back(&by);
+    for (const Metric* listed : metrics) {
         const Metric* m = &readable(*listed, results, view.conditions);
         const bool ranks = *m == by || *m == metric::latency;
         if ((m->priority == 0 || *m == by) != always || !any_value(results, *m, view.conditions) ||
@@ -98,6 +103,8 @@ Table ranking_table(std::span<const Result> results, const Metric& by, const Met
     std::string rest;
     MarkNotes marks;
     const std::vector<std::string> labels = hardware_labels(results);
+    const PowerBoundary at = view.conditions.power_at.value_or(PowerBoundary::chip);
+    std::vector<std::string> around; // a chip that was named alone draws nothing at the wall without it
     bool tied = false;
     for (const Rank& rank : rank_results(results, by, view.conditions)) {
         if (top > 0 && rows.size() == static_cast<std::size_t>(top)) {
@@ -110,15 +117,21 @@ Table ranking_table(std::span<const Result> results, const Metric& by, const Met
         tied = tied || rank.tied;
         if (r.ok())
             add_mark_notes(r, labels[rank.result], marks);
+        if (at == PowerBoundary::wall && r.ok() && r.machine && r.machine->host &&
+            r.machine->host->idle.known())
+            around.push_back(fmt::format("{} on {}", labels[rank.result], r.machine->host->id));
     }
-    Table table = table_of(fmt::format("Hardware Comparison (Sorted by {}), power at the {}", by.title,
-                                       name_of(view.conditions.power_at.value_or(PowerBoundary::chip))),
-                           ranking_columns(results, by, view), rows);
+    Table table =
+        table_of(fmt::format("Hardware Comparison (Sorted by {}), power at the {}", by.title, name_of(at)),
+                 ranking_columns(results, by, view), rows);
     if (tied)
         table.notes.emplace_back("= tie: the first of these is better with a probability below 75 %", "rank");
     if (std::string basis = cost_basis(results, view.conditions);
-        !basis.empty() && view.metrics->find("cost"))
+        !basis.empty() && (by == metric::cost || view.metrics->find("cost")))
         table.notes.emplace_back(std::move(basis), column_of(metric::cost).key);
+    if (!around.empty())
+        table.notes.emplace_back(
+            fmt::format("Power holds that of an idle computer: {}.", fmt::join(around, ", ")));
     append(table.notes, lines_of(marks));
     append(table.notes, failure_notes(shown));
     if (!rest.empty())

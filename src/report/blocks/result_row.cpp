@@ -40,6 +40,10 @@ Members<ShownColdStart> cold_start_members() {
          [](const S& s) { return finite(s.start.first_s()); }},
         {"first_prebuilt_s", "upload and one batch",
          [](const S& s) { return finite(s.start.upload_s + s.start.warm_s); }},
+        {"compiled_before", "the tool that compiles it before it is deployed; null: the device builds it",
+         [](const S& s) {
+             return s.start.before != nullptr ? std::optional(s.start.before->tool) : std::nullopt;
+         }},
         {"build_source", "kind of the source of build_s", [=](const S& s) { return kind(s.start.build); }},
         {"link_source", "kind of the source of the link's rate",
          [=](const S& s) { return kind(s.start.link); }},

@@ -45,9 +45,11 @@ std::string status_words(const Estimate& estimate) {
 std::string hardware_label(const Result& result) {
     if (!result.device)
         return counted(result.hardware, result);
-    return counted(result.power_mode.empty() ? result.device->id
-                                             : fmt::format("{}@{}", result.device->id, result.power_mode),
-                   result);
+    // A chip in a computer is another thing to buy and to feed than the chip: it keeps the words asked.
+    const bool inside = result.device->in_computer;
+    const std::string name =
+        inside ? result.hardware.substr(0, result.hardware.find('@')) : result.device->id;
+    return counted(result.power_mode.empty() ? name : fmt::format("{}@{}", name, result.power_mode), result);
 }
 
 std::vector<std::string> hardware_labels(std::span<const Result> results, bool with_stacks) {
@@ -351,7 +353,7 @@ std::string duty_text(const DutyCycle& duty) {
     std::string text = fmt::format("Working {} of the time, {}", format_percent(duty.active_share),
                                    format_power(duty.work_w));
     if (duty.idle_w)
-        text += "; idle " + format_power(*duty.idle_w);
+        text += fmt::format("; idle {}{}", format_power(*duty.idle_w), duty.sleeps ? "" : " awake");
     text += !duty.holds()    ? "; cannot keep up"
             : duty.average_w ? "; average " + format_power(*duty.average_w)
                              : "; idle power not known";

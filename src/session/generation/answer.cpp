@@ -157,7 +157,7 @@ class AnswerBuilder {
         const auto first = runner_.work(batch, piece, prompt_ - piece);
         const auto last = runner_.work(batch, 1, std::max<std::int64_t>(end - 1, 0));
         hold(*first, 0);
-        hold(*last, first->weight_bytes);
+        hold(*last, held_weights(*first, runner_.machine()));
         // Stages hold their own layers and caches; activations are in one of them at a time.
         const auto stages = static_cast<double>(way_.pipeline);
         need.peak_bytes -= (need.weight_bytes + need.kv_cache_bytes) * (1 - 1 / stages);
@@ -175,6 +175,22 @@ class AnswerBuilder {
             (memory_pools(need, runner_.machine()).fits() ? fit : over) = half;
         }
         return fit;
+    }
+
+    /// Tokens of the longest prompt that fits before such an answer, in steps of 1,024; 0: none does.
+    std::int64_t longest_prompt() {
+        constexpr std::int64_t kStep = 1024;
+        const std::int64_t asked = prompt_;
+        std::int64_t fit = 0, over = (asked + kStep - 1) / kStep;
+        while (over - fit > 1) {
+            const std::int64_t half = fit + (over - fit) / 2;
+            prompt_ = half * kStep;
+            const bool held = memory_pools(memory_need(), runner_.machine()).fits() &&
+                              runner_.prefill(batch_, prompt_, prompt_ + q_.generate).status == Status::ok;
+            (held ? fit : over) = half;
+        }
+        prompt_ = asked;
+        return fit * kStep;
     }
 
     double smallest_count() {
@@ -219,11 +235,14 @@ class AnswerBuilder {
                                      std::max(prompt_ + q_.generate / 2, std::int64_t{1}), need);
         const std::string kept = in_words(g_.offload);
         const std::int64_t fit = whole_batch_ == batch_ ? most_sequences() : 0;
+        const std::int64_t tokens = batch_ == 1 ? longest_prompt() : 0;
         result_.estimate.status = Status::does_not_fit;
         result_.estimate.reason =
             fmt::format("needs {}{}, {}; {}{}{}", gigabytes_text(need.peak_bytes),
                         g_.devices > 1 ? " on each device" : "", room(need.capacity_bytes),
-                        fit > 0 ? fmt::format("{} of the {} sequences fit; ", fit, batch_) : std::string(),
+                        fit > 0      ? fmt::format("{} of the {} sequences fit; ", fit, batch_)
+                        : tokens > 0 ? fmt::format("a prompt of {} tokens fits; ", tokens)
+                                     : std::string(),
                         more, kept.empty() ? "" : "; " + kept);
         return false;
     }
@@ -386,7 +405,7 @@ class AnswerBuilder {
     const Prompt& q_;
     Result& result_;
     const ServerMemory stack_; ///< how it divides a model among devices
-    const std::int64_t prompt_;
+    std::int64_t prompt_;
     GenerationEstimate g_;
 };
 

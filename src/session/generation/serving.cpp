@@ -3,6 +3,7 @@
 
 #include "session/generation/step.hpp"
 
+#include "estimate/algebra.hpp"
 #include "estimate/intervals.hpp"
 #include "map/neighbours.hpp"
 
@@ -230,8 +231,9 @@ SaturatedServing serve_saturated(const StepRunner& runner, const Prompt& q, Esti
         cache += (q.beams - 1) *
                  runner.work(1, 1, std::max<std::int64_t>(q.generate - 1, 0))->memory.kv_cache_bytes;
     const double per_request = cache + q.beams * one->memory.arena_bytes;
+    const double weights = held_weights(*one, machine);
     const double room =
-        machine.memory_capacity_bytes - one->weight_bytes - machine.param(Parameter::reserved_memory, 0);
+        machine.memory_capacity_bytes - weights - machine.param(Parameter::reserved_memory, 0);
     const double largest = machine.param(Parameter::largest_batch, 1e9);
     const double most = at_most > 0 ? std::min(at_most, largest) : largest;
     const double requests =
@@ -240,7 +242,7 @@ SaturatedServing serve_saturated(const StepRunner& runner, const Prompt& q, Esti
         return refuse(
             Status::does_not_fit,
             fmt::format("no room for the keys and values of one sequence beside {:.1f} GB of weights",
-                        one->weight_bytes / 1e9));
+                        weights / 1e9));
     // On average a running sequence is half done; beams keep their own copy of the prompt's keys and values.
     const auto running = static_cast<std::int64_t>(requests * q.beams);
     const std::int64_t context = q.tokens + q.generate / 2;

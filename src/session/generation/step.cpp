@@ -114,6 +114,7 @@ std::shared_ptr<const BoundModel> StepRunner::prompt_pass(std::int64_t batch, st
 double StepRunner::launches_of(const NetworkWork& work) const {
     const double quantising = machine_->param(Parameter::quantising_kernels, 0);
     double kernels = 0;
+    bool experts = false;
     for (const SubgraphWork& s : work.subgraphs) {
         ++kernels;
         if (s.anchor == nullptr)
@@ -126,12 +127,13 @@ double StepRunner::launches_of(const NetworkWork& work) const {
             kernels += s.anchor->serial_steps - 1;
         else if (s.kind == OpKind::attention && s.anchor->serial_steps > 1)
             kernels += kBlockKernels - 1;
+        experts = experts || products > 1;
         if (products > 1)
             kernels += kTwice * quantises;
         else if (products == 1)
             kernels += quantises;
     }
-    return kernels;
+    return kernels * (experts ? machine_->param(Parameter::expert_kernels, 1) : 1);
 }
 
 double StepRunner::launch_seconds(double launches, double tokens, const Capture& capture) const {

@@ -1,6 +1,7 @@
 #include "session/server/prices.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "estimate/algebra.hpp"
 #include "session/server/server.hpp"
 
 #include <algorithm>
@@ -86,11 +87,11 @@ double EnginePrices::fixed_bytes(std::int64_t step_tokens) const {
     // Stages hold their own layers only; activations live in one of them at a time.
     const auto stages = static_cast<double>(parallelism_.pipeline);
     const auto step = runner_.work(1, step_tokens, 0);
-    return step->weight_bytes / stages + step->memory.arena_bytes;
+    return held_weights(*step, machine()) / stages + step->memory.arena_bytes;
 }
 
 double EnginePrices::weight_bytes() const {
-    return runner_.work(1, 1, 0)->weight_bytes / static_cast<double>(parallelism_.pipeline);
+    return held_weights(*runner_.work(1, 1, 0), machine()) / static_cast<double>(parallelism_.pipeline);
 }
 
 std::string EnginePrices::problem() const {

@@ -18,7 +18,7 @@ Server::Server(const Session& session, const Model& model, std::string_view devi
     : request_(request) {
     result_.model = model.name();
     result_.hardware = device;
-    result_.pue = request.pue;
+    result_.pue = pue_of(*session.hardware().device(device).device, request.pue);
     result_.grid_intensity = request.grid_intensity;
     engine_ =
         make_engine(session, model, device, conditions, request, lengths_of(make_requests(request.load)));

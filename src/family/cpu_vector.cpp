@@ -96,6 +96,8 @@ double relayout_cycles(const View& view, const SubgraphWork& work) {
     return cycles * vectors / view.used * view.imbalance(vectors);
 }
 
+constexpr double kFloatBytes = 4;
+
 /// Bytes of a subgraph's activations relative to 8-bit ones: 4 when one of its operators computes in floats.
 static double float_bytes_factor(const View& view, const SubgraphWork& work) {
     const bool wide = std::ranges::any_of(
@@ -150,7 +152,6 @@ void count_vector(const View& view, double vector_ops, double special_ops, Event
 // What a network in 8 bits costs beside its products: results are scaled, operators without an 8-bit kernel
 // run in floats between conversions, convolutions copy their taps into columns.
 
-constexpr double kFloatBytes = 4;
 // Depthwise kernels take 16 channels at a time, one register of 8-bit values, and convolutions that read
 // their input through pointers 4 with one instruction (microsoft/onnxruntime, onnxruntime/core/mlas/lib/
 // convsym.cpp: MlasConvSymPackWSize and the dispatch tables of AVX-512).

@@ -12,11 +12,11 @@ target_link_libraries(archsim_fit
 # Almost all of its time are estimates, which the library makes; but for fits that many rows share, and of the errors' variances.
 target_compile_options(archsim_fit PRIVATE "$<$<CONFIG:Release>:-O1>")
 set_source_files_properties(${PROJECT_SOURCE_DIR}/fit/errors/error_fit.cpp ${PROJECT_SOURCE_DIR}/fit/parameters/fit.cpp
-    ${PROJECT_SOURCE_DIR}/fit/parameters/share_fit.cpp PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O2>")
+    PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O2>")
 archsim_share_precompiled(archsim_fit)
 set(archsim_fit_grouped ${archsim_fit_sources}) # files apart use the same names in unnamed namespaces, or take long
 list(FILTER archsim_fit_grouped EXCLUDE REGEX
-    "/(error_fit|fit|share_fit|power_validation|rank_agreement|price_check|calibration|memory_logs_report|uncertainty_json|evidence_json)\\.cpp$")
+    "/(error_fit|fit|price_check|calibration|validation_json)\\.cpp$")
 foreach(folder IN ITEMS errors parameters report rows)
     set(sources ${archsim_fit_grouped})
     list(FILTER sources INCLUDE REGEX "/fit/${folder}/")

@@ -1,5 +1,5 @@
 # The Python package: the extension module beside the plain Python of src/python/archsim. The module uses the stable part of
-# CPython's interface alone (src/python/objects.hpp): one runs under Python 3.9 and every newer one.
+# CPython's interface alone (src/python/python.hpp): one runs under Python 3.9 and every newer one.
 
 # Debian's interpreter, whose packages the tests use, unless another is chosen.
 if(NOT PYTHON_EXECUTABLE)

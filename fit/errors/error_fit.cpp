@@ -1,4 +1,4 @@
-#include "fit/errors/error_fit.hpp"
+#include "fit/errors/left_out.hpp"
 
 #include <Eigen/Core>
 #include <fmt/format.h>
@@ -343,6 +343,11 @@ double fit_differences(const Rows& rows, const ErrorModel& model) {
     return std::exp((low + high) / 2);
 }
 
+/// Both rows are of one network, batch and format, and of one metric.
+static bool same_workload(const ErrorRow& a, const ErrorRow& b) {
+    return a.model == b.model && a.workload == b.workload && a.metric == b.metric;
+}
+
 void fit_shares(const Rows& without_model, const Rows& without_device, ErrorModel& model) {
     const auto share = [&](double most, auto pick) {
         const auto [product, square] = mean_products(without_model, pick);
@@ -384,10 +389,6 @@ Rows seen(const std::vector<ErrorRow>& rows, const Unseen& unseen) {
 }
 
 } // namespace
-
-bool same_workload(const ErrorRow& a, const ErrorRow& b) {
-    return a.model == b.model && a.workload == b.workload && a.metric == b.metric;
-}
 
 bool comparable(const ErrorRow& a, const ErrorRow& b) {
     return !of_draw(a.metric) && a.device != b.device && same_workload(a, b) &&

@@ -1,7 +1,5 @@
 #include "fit/errors/left_out.hpp"
 
-#include "fit/errors/error_fit.hpp"
-#include "fit/errors/quantile.hpp"
 #include "hardware/uncertainty.hpp"
 
 #include <algorithm>
@@ -128,6 +126,48 @@ FirstRunCheck check_rows(std::string name, const std::vector<ErrorRow>& rows, Mo
     return check;
 }
 
+/// Every run by a model of the other runs, and of the rows that are not in it.
+std::vector<FirstRunCheck> check_first_runs(const ErrorEvidence& evidence, const FirstRuns& runs,
+                                            const ErrorModel& shares) {
+    std::vector<FirstRunCheck> checks;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        const std::vector<ErrorRow>& run = evidence.first_runs[i].rows;
+        if (run.empty())
+            continue;
+        std::set<std::string_view> ids;
+        for (const ErrorRow& row : run)
+            ids.insert(row.id);
+        ErrorEvidence others{
+            without(evidence.without_model, ids), without(evidence.without_device, ids), evidence.served, {}};
+        for (std::size_t k = 0; k < runs.size(); ++k)
+            if (k != i)
+                others.first_runs.push_back(
+                    {without(evidence.first_runs[k].rows, ids), evidence.first_runs[k].unseen});
+        const ErrorModel model = fit_errors(others, {}, &shares);
+        checks.push_back(
+            check_rows(runs[i].name, run, [&](const ErrorRow&) -> const ErrorModel& { return model; }));
+    }
+    return checks;
+}
+
+/// Waits of clients by models that have not seen the row's network; nothing where there are none.
+std::vector<FirstRunCheck> check_served(const ErrorEvidence& evidence, const ErrorModel& shares) {
+    std::vector<ErrorRow> first, later;
+    std::map<std::string, ErrorModel> models;
+    for (const ErrorRow& row : evidence.served) {
+        (row.metric == SpreadOf::first_token ? first : later).push_back(row);
+        if (!models.contains(row.model))
+            models.emplace(row.model, fit_errors(evidence, {row.model, "", ""}, &shares));
+    }
+    const auto unseen = [&](const ErrorRow& row) -> const ErrorModel& { return models.at(row.model); };
+    std::vector<FirstRunCheck> checks;
+    if (!first.empty()) {
+        checks.push_back(check_rows("served: time to first token", first, unseen));
+        checks.push_back(check_rows("served: time per output token", later, unseen));
+    }
+    return checks;
+}
+
 } // namespace
 
 std::string_view name_of(LeaveOut what) {
@@ -213,46 +253,6 @@ PairOdds check_pairs(const std::vector<ErrorRow>& rows, const ErrorModel& model)
             odds.right += right;
         }
     return odds;
-}
-
-std::vector<FirstRunCheck> check_first_runs(const ErrorEvidence& evidence, const FirstRuns& runs,
-                                            const ErrorModel& shares) {
-    std::vector<FirstRunCheck> checks;
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-        const std::vector<ErrorRow>& run = evidence.first_runs[i].rows;
-        if (run.empty())
-            continue;
-        std::set<std::string_view> ids;
-        for (const ErrorRow& row : run)
-            ids.insert(row.id);
-        ErrorEvidence others{
-            without(evidence.without_model, ids), without(evidence.without_device, ids), evidence.served, {}};
-        for (std::size_t k = 0; k < runs.size(); ++k)
-            if (k != i)
-                others.first_runs.push_back(
-                    {without(evidence.first_runs[k].rows, ids), evidence.first_runs[k].unseen});
-        const ErrorModel model = fit_errors(others, {}, &shares);
-        checks.push_back(
-            check_rows(runs[i].name, run, [&](const ErrorRow&) -> const ErrorModel& { return model; }));
-    }
-    return checks;
-}
-
-std::vector<FirstRunCheck> check_served(const ErrorEvidence& evidence, const ErrorModel& shares) {
-    std::vector<ErrorRow> first, later;
-    std::map<std::string, ErrorModel> models;
-    for (const ErrorRow& row : evidence.served) {
-        (row.metric == SpreadOf::first_token ? first : later).push_back(row);
-        if (!models.contains(row.model))
-            models.emplace(row.model, fit_errors(evidence, {row.model, "", ""}, &shares));
-    }
-    const auto unseen = [&](const ErrorRow& row) -> const ErrorModel& { return models.at(row.model); };
-    std::vector<FirstRunCheck> checks;
-    if (!first.empty()) {
-        checks.push_back(check_rows("served: time to first token", first, unseen));
-        checks.push_back(check_rows("served: time per output token", later, unseen));
-    }
-    return checks;
 }
 
 } // namespace archsim

@@ -4,7 +4,7 @@
 
 #include "archsim/run/session.hpp"
 #include "archsim/serving/serving_result.hpp"
-#include "fit/errors/error_fit.hpp"
+#include "fit/errors/left_out.hpp"
 #include "fit/rows/served_row.hpp"
 
 #include <functional>

@@ -5,6 +5,7 @@
 #include "archsim/compare/measured_row.hpp"
 #include "archsim/ops/shaped_graph.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <span>
@@ -116,5 +117,15 @@ using Predict = std::function<Prediction(const MeasuredRow&)>;
 Validation summarize(std::vector<ValidatedRow> rows);
 /// Calls `predict` for every row, from several threads when `threads` > 1.
 Validation validate(std::vector<MeasuredRow> rows, const Predict& predict, unsigned threads = 1);
+
+// Quantiles of sorted values.
+
+/// Linear between ranks; `share` from 0 to 1, `sorted` not empty.
+inline double quantile(const std::vector<double>& sorted, double share) {
+    const double position = share * static_cast<double>(sorted.size() - 1);
+    const auto below = static_cast<std::size_t>(position);
+    const std::size_t above = std::min(below + 1, sorted.size() - 1);
+    return sorted[below] + (position - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
 
 } // namespace archsim

@@ -1,7 +1,7 @@
 #pragma once
 // Parameters of the database as variables of a fit on measured rows.
 
-#include "fit/parameters/share_fit.hpp"
+#include "fit/parameters/fit.hpp"
 #include "fit/rows/validate.hpp"
 
 #include <functional>
@@ -104,9 +104,6 @@ Expectation expect_elsewhere(const Session& session, Family family, Parameter pa
 /// How far chips lie from what their stack says of all: the spread under which left-out networks and sources
 /// of tests/measured are predicted best.
 inline constexpr double kOwnSpread = 0.15;
-/// What decides a parameter for a chip that has no value of its own under the stack.
-std::optional<ParameterSite> shared_site(const Device& device, const Runtime& runtime, Parameter parameter);
-
 std::string file_of(const HardwareDatabase& hardware, const ParameterSite& site);
 
 /// Rows whose device and stack the database knows.

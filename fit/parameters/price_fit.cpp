@@ -2,7 +2,6 @@
 
 #include "estimate/price.hpp"
 #include "fit/errors/price_check.hpp"
-#include "fit/errors/quantile.hpp"
 #include "fit/parameters/fit.hpp"
 #include "fit/parameters/parameter_fit.hpp"
 

@@ -1,5 +1,4 @@
 #include "fit/errors/price_check.hpp"
-#include "fit/errors/quantile.hpp"
 #include "fit/report/validation_report.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"

@@ -1,6 +1,5 @@
 #include "fit/report/serving_peers_report.hpp"
 
-#include "fit/errors/quantile.hpp"
 #include "fit/report/validation_report.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"
@@ -84,7 +83,7 @@ Table every_row(const ServingPeers& peers) {
     return table_of("Every run", columns, peers.rows);
 }
 
-constexpr double kLayoutPercent = 100;
+constexpr double kInPercent = 100;
 /// A layout is as good as the best where it is within a tenth of it.
 constexpr double kAsGood = 0.9;
 
@@ -124,8 +123,8 @@ LayoutErrors errors_of(const std::vector<const LayoutRow*>& rows) {
     return errors;
 }
 
-Cell layout_percent_cell(double share) {
-    return {fmt::format("{:.1f}", kLayoutPercent * share), share};
+Cell short_percent(double share) {
+    return {fmt::format("{:.1f}", kInPercent * share), share};
 }
 
 Table errors_by(const ServingLayouts& layouts, const char* heading, const char* key,
@@ -147,7 +146,7 @@ Table errors_by(const ServingLayouts& layouts, const char* heading, const char* 
     groups.push_back({"All", all.size(), errors_of(all)});
     using G = Group;
     const auto share = [](double LayoutErrors::*of) {
-        return [of](const G& g) { return g.errors.rows > 0 ? layout_percent_cell(g.errors.*of) : Cell{}; };
+        return [of](const G& g) { return g.errors.rows > 0 ? short_percent(g.errors.*of) : Cell{}; };
     };
     return table_of<G>(
         {},
@@ -169,8 +168,8 @@ Table choices_by_model(const ServingLayouts& layouts) {
         std::size_t groups = 0, good = 0, missed = 0;
         std::vector<double> shares;
         Cell part(std::size_t n) const {
-            return layout_percent_cell(static_cast<double>(n) /
-                                       static_cast<double>(std::max<std::size_t>(1, groups)));
+            return short_percent(static_cast<double>(n) /
+                                 static_cast<double>(std::max<std::size_t>(1, groups)));
         }
     };
     std::map<std::string, Counts> by;
@@ -201,9 +200,7 @@ Table choices_by_model(const ServingLayouts& layouts) {
          {most_best("Within 10 % of the best", "%", "as_good"), [](const C& c) { return c.part(c.good); }},
          {least_best("Never within the limit", "%", "missed"), [](const C& c) { return c.part(c.missed); }},
          {most_best("Median share of the best", "%", "median_share"),
-          [](const C& c) {
-              return c.shares.empty() ? Cell{} : layout_percent_cell(quantile(c.shares, 0.5));
-          }}},
+          [](const C& c) { return c.shares.empty() ? Cell{} : short_percent(quantile(c.shares, 0.5)); }}},
         rows);
     table.notes.emplace_back(
         "A group: one model, device, stack, format and lengths, several layouts, and a limit on the time per "
@@ -239,6 +236,80 @@ Table every_layout(const ServingLayouts& layouts) {
          {least_best("TPOT", "ms", "tpot_s"), kMilli, estimated(&MeanWaits::token_ms)},
          {{"Why not", "", "problem"}, [](const R& r) { return text_cell(r.problem); }}},
         layouts.rows);
+}
+
+constexpr std::array<std::pair<std::string_view, const char*>, 5> kLogged = {
+    {{"weights", "Weights"},
+     {"cache_per_token", "Cache of a token"},
+     {"cache", "Cache of a context"},
+     {"compute", "Compute buffer"},
+     {"room", "Room for caches"}}};
+
+std::vector<double> errors_of(const std::vector<MemoryLogRow>& rows, std::string_view quantity) {
+    std::vector<double> errors;
+    for (const MemoryLogRow& row : rows)
+        if (const auto error = row.error(); error && (quantity.empty() || row.quantity == quantity))
+            errors.push_back(std::abs(*error));
+    std::sort(errors.begin(), errors.end());
+    return errors;
+}
+
+Table errors_by_quantity(const std::vector<MemoryLogRow>& rows) {
+    struct Row {
+        const char* title;
+        std::vector<double> errors;
+    };
+    std::vector<Row> lines;
+    for (const auto& [key, title] : kLogged)
+        lines.push_back({title, errors_of(rows, key)});
+    lines.push_back({"All", errors_of(rows, {})});
+    std::erase_if(lines, [](const Row& row) { return row.errors.empty(); });
+    Table table =
+        table_of<Row>("Memory of engines, by quantity",
+                      {{{"Quantity", "", "quantity"}, &Row::title},
+                       {most_best("Rows", "", "rows"), 1, [](const Row& row) { return row.errors.size(); }},
+                       {least_best("Median error", "%", "median_error"),
+                        [](const Row& row) { return short_percent(quantile(row.errors, 0.5)); }},
+                       {least_best("Largest", "%", "largest_error"),
+                        [](const Row& row) { return short_percent(row.errors.back()); }}},
+                      lines);
+    const auto ran_out =
+        std::count_if(rows.begin(), rows.end(), [](const auto& r) { return r.fits.has_value(); });
+    const auto fit = std::count_if(rows.begin(), rows.end(), [](const auto& r) { return r.fits == true; });
+    table.notes.emplace_back(
+        fmt::format("Of {} that ran out of memory {} fit by the estimate.", ran_out, fit));
+    return table;
+}
+
+Table every_row(const std::vector<MemoryLogRow>& rows) {
+    using R = MemoryLogRow;
+    return table_of<R>(
+        "Every row",
+        {{{"Engine", "", "engine"}, &R::engine},
+         {{"Model", "", "model"}, &R::model},
+         {{"Format", "", "format"}, &R::precision},
+         {most_best("TP", "", "tensor_parallel"), 1, [](const R& r) { return r.tensor; }},
+         {{"Quantity", "", "quantity"},
+          [](const R& r) {
+              return r.context > 0 ? fmt::format("{}, {} positions", r.quantity, r.context) : r.quantity;
+          }},
+         {least_best("Logged", "", "logged_bytes"),
+          [](const R& r) {
+              return r.logged > 0 ? Cell{format_bytes(r.logged), r.logged} : Cell{"ran out"};
+          }},
+         {least_best("Estimated", "", "estimated_bytes"),
+          [](const R& r) {
+              return r.fits   ? Cell{*r.fits ? "fits" : "does not fit"}
+                     : r.ours ? Cell{format_bytes(*r.ours), *r.ours}
+                              : Cell{r.problem};
+          }},
+         {least_best("Error", "%", "error"),
+          [](const R& r) {
+              const auto error = r.error();
+              return error ? Cell{fmt::format("{:+.1f}", kInPercent * *error), *error} : Cell{};
+          }},
+         {{"Source", "", "source"}, &R::source}},
+        rows);
 }
 
 } // namespace
@@ -291,6 +362,15 @@ Report describe_serving_layouts(const ServingLayouts& layouts, bool every) {
         report.blocks.emplace_back(Bullets{reasons});
     if (every)
         report.blocks.emplace_back(every_layout(layouts));
+    return report;
+}
+
+Report describe_memory_logs(const std::vector<MemoryLogRow>& rows) {
+    Report report;
+    report.title = "Memory of engines: logged and estimated";
+    report.blocks.emplace_back(Heading{1, report.title});
+    report.blocks.emplace_back(errors_by_quantity(rows));
+    report.blocks.emplace_back(every_row(rows));
     return report;
 }
 

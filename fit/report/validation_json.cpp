@@ -1,8 +1,16 @@
 #include "fit/report/validation_report.hpp"
+#include "hardware/held_rows.hpp"
+#include "hardware/uncertainty.hpp"
 #include "report/blocks/finding_text.hpp"
 #include "report/render/answer_document.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <tuple>
 
 namespace archsim {
 
@@ -116,6 +124,103 @@ AnswerDocument<ValidationAnswer> validation_document() {
              {"findings", "rows that could not be read", &A::findings, finding_members()}}};
 }
 
+// The variances of the error model as hardware_db/uncertainty.json, one row a line.
+
+using Json = nlohmann::ordered_json;
+
+constexpr double kDecimals = 1e4;
+
+double rounded(double value) {
+    return std::round(value * kDecimals) / kDecimals;
+}
+
+/// A standard deviation of the logarithm.
+double deviation(double variance) {
+    return rounded(std::sqrt(variance));
+}
+
+template <class Row, class Write>
+std::string lines_of(const std::vector<Row>& rows, Write write) {
+    std::string lines;
+    for (const Row& row : rows) {
+        Json line = Json::object();
+        write(row, line);
+        lines += (lines.empty() ? "    " : ",\n    ") + line.dump();
+    }
+    return lines;
+}
+
+void add(Json& line, const char* key, const std::string& value) {
+    if (!value.empty())
+        line[key] = value;
+}
+
+// What was measured, and whether estimates held, as hardware_db/evidence.json: one chip, stack, kind of
+// network and kind of time a line.
+
+struct HeldGroup {
+    HeldSet set;
+    std::vector<double> slowness;
+    std::map<std::string, int> models;
+};
+
+TimeKind time_of_row(const MeasuredRow& row) {
+    return row.phase.empty()                  ? TimeKind::inference
+           : row.phase.starts_with("served_") ? TimeKind::served
+           : row.phase == "prefill"           ? TimeKind::prefill
+                                              : TimeKind::decode;
+}
+
+std::vector<HeldGroup> held_groups(const Validation& validation) {
+    std::map<std::tuple<std::string, std::string, NetworkKind, TimeKind>, HeldGroup> groups;
+    for (const ValidatedRow& row : validation.rows) {
+        const Prediction& p = row.prediction;
+        if (!p.ok() || row.of_power() || !(p.predicted > 0) || !(row.measured.value > 0))
+            continue;
+        const TimeKind time = time_of_row(row.measured);
+        HeldGroup& group = groups[{p.device, p.runtime, p.kind, time}];
+        group.set = {p.family, p.vendor,           p.generation,
+                     p.device, p.runtime,          p.kind,
+                     time,     group.set.rows + 1, group.set.inside + (row.covered() ? 1 : 0)};
+        group.slowness.push_back(row.slowness());
+        ++group.models[row.measured.model];
+    }
+    std::vector<HeldGroup> list;
+    for (auto& [key, group] : groups) {
+        std::vector<double>& all = group.slowness;
+        std::sort(all.begin(), all.end());
+        group.set.low = quantile(all, 0.1);
+        group.set.median = quantile(all, 0.5);
+        group.set.high = quantile(all, 0.9);
+        group.set.example = std::max_element(group.models.begin(), group.models.end(), [](auto& a, auto& b) {
+                                return a.second < b.second;
+                            })->first;
+        list.push_back(std::move(group));
+    }
+    return list;
+}
+
+/// How far the median errors of two kinds of networks on one chip and stack differ, by the median of all such
+/// pairs: what one kind tells of another. Of independent parts each kind has half of the squared difference.
+double deviation_between_kinds(const std::vector<HeldGroup>& groups) {
+    constexpr int kRowsOfMedian = 3;
+    constexpr double kOfNormal = 0.6745; // the median of absolute values, in standard deviations
+    std::vector<double> differences;
+    for (std::size_t i = 0; i < groups.size(); ++i)
+        for (std::size_t k = i + 1; k < groups.size(); ++k) {
+            const HeldSet &a = groups[i].set, &b = groups[k].set;
+            if (a.device == b.device && a.runtime == b.runtime && a.time == b.time &&
+                a.rows >= kRowsOfMedian && b.rows >= kRowsOfMedian)
+                differences.push_back(std::abs(std::log(a.median / b.median)));
+        }
+    std::sort(differences.begin(), differences.end());
+    return differences.empty() ? 0 : quantile(differences, 0.5) / kOfNormal;
+}
+
+double three_digits(double value) {
+    return std::stod(fmt::format("{:.3g}", value));
+}
+
 } // namespace
 
 nlohmann::ordered_json validate_estimates_schema() {
@@ -124,6 +229,86 @@ nlohmann::ordered_json validate_estimates_schema() {
 
 std::string to_json(const ValidationAnswer& answer, const ValidationView&) {
     return validation_document().text(answer);
+}
+
+std::string uncertainty_json(const ErrorModel& model) {
+    const std::string within = lines_of(model.within, [](const ErrorModel::Within& row, Json& line) {
+        add(line, "family", row.family);
+        add(line, "runtime", row.runtime);
+        if (row.metric >= 0)
+            line["metric"] = name_of(static_cast<SpreadOf>(row.metric));
+        line["deviation"] = deviation(row.variance);
+        line["rows"] = row.rows;
+    });
+    const std::string fresh = lines_of(model.fresh, [](const ErrorModel::Fresh& row, Json& line) {
+        add(line, "family", row.family);
+        line["of"] = row.draw ? "draw" : "time";
+        line["deviation"] = deviation(row.variance);
+        line["scatter"] = rounded(row.scatter);
+        line["devices"] = row.devices;
+    });
+    const std::string sets = lines_of(model.sets, [](const ErrorModel::Set& set, Json& line) {
+        line["family"] = set.family;
+        line["device"] = set.device;
+        line["runtime"] = set.runtime;
+        line["metric"] = name_of(set.metric);
+        line["networks"] = set.networks;
+    });
+    return fmt::format(
+        "{{\n"
+        "  \"$schema\": \"uncertainty_schema.json\",\n"
+        "  \"description\": [\"Standard deviations of log(measured / predicted). Written by "
+        "scripts/validate from left-out predictions and recorded first runs.\"],\n"
+        "  \"degrees_of_freedom\": {},\n"
+        "  \"unmeasured_stack\": {},\n"
+        "  \"device_share\": {},\n"
+        "  \"lane_share\": {},\n"
+        "  \"network_share\": {},\n"
+        "  \"cell_share\": {},\n"
+        "  \"generation_share\": {},\n"
+        "  \"difference_scale\": {},\n"
+        "  \"within\": [\n{}\n  ],\n"
+        "  \"fresh\": [\n{}\n  ],\n"
+        "  \"sets\": [\n{}\n  ],\n"
+        "  \"sources\": {{\n"
+        "    \"left-out\": {{\"kind\": \"fitted\", \"cite\": \"errors of left-out networks and of "
+        "first runs of tests/measured, see docs/evidence/validation.md\"}}\n"
+        "  }}\n"
+        "}}\n",
+        model.degrees_of_freedom, deviation(model.unmeasured_stack), rounded(model.device_share),
+        rounded(model.lane_share), rounded(model.network_share), rounded(model.cell_share),
+        rounded(model.generation_share), rounded(model.difference_scale), within, fresh, sets);
+}
+
+std::string evidence_json(const Validation& validation) {
+    const std::vector<HeldGroup> groups = held_groups(validation);
+    std::vector<std::string> lines;
+    for (const HeldGroup& group : groups) {
+        const HeldSet& set = group.set;
+        nlohmann::ordered_json line = {{"family", set.family}, {"vendor", set.vendor}};
+        if (!set.generation.empty())
+            line["generation"] = set.generation;
+        line.update({{"device", set.device},
+                     {"runtime", set.runtime},
+                     {"kind", name_of(set.kind)},
+                     {"time", name_of(set.time)},
+                     {"rows", set.rows},
+                     {"inside", set.inside},
+                     {"low", three_digits(set.low)},
+                     {"median", three_digits(set.median)},
+                     {"high", three_digits(set.high)},
+                     {"example", set.example}});
+        lines.push_back("    " + line.dump());
+    }
+    return fmt::format(
+        "{{\n"
+        "  \"$schema\": \"evidence_schema.json\",\n"
+        "  \"description\": [\"Every measured row beside its estimate, written by scripts/validate "
+        "evidence.\"],\n"
+        "  \"kind_deviation\": {},\n"
+        "  \"sets\": [\n{}\n  ]\n"
+        "}}\n",
+        three_digits(deviation_between_kinds(groups)), fmt::join(lines, ",\n"));
 }
 
 } // namespace archsim

@@ -59,14 +59,6 @@ std::string scatter_svg(const Validation& validation);
 /// "Median error 7.7 % over 724 trusted measurements, ...", on left-out rows too, and the worst row.
 std::vector<std::string> verdict_lines(const ValidationAnswer& answer);
 
-/// Rows of weight >= kTrustedWeight that had an estimate then and have one now; nothing where there is none.
-void add_first_run(const Validation& shipped, const LeftOutValidation* left_out,
-                   const std::vector<FirstRun>& first, Report& report);
-
-/// How many numbers were chosen with measurements in view, and on how many rows.
-void add_support(const std::vector<FitSupport>& support, Report& report);
-void add_left_out(const Validation& shipped, const LeftOutValidation& left_out, Report& report);
-
 // Power and energy of a validation as a table of their own.
 //
 //   Metric     Boundary  Family  Regime  Rows  Median  Bias    In interval  Network out  Device out  Worst

@@ -1,5 +1,5 @@
-#include "estimate/power_limit.hpp"
 #include "core/same_everywhere.hpp"
+#include "estimate/schedule.hpp"
 
 #include <algorithm>
 #include <array>

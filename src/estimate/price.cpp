@@ -1,12 +1,33 @@
 #include "estimate/price.hpp"
 
-#include <fmt/format.h>
+#include "core/text.hpp"
+#include "estimate/resource_times.hpp"
+#include "estimate/schedule.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <limits>
 #include <utility>
 
 namespace archsim {
+
+namespace {
+
+/// Sum of products: even and odd elements apart, so that two run at once, and in this order on every machine.
+template <std::size_t N>
+double dot(const std::array<double, N>& a, const std::array<double, N>& b) {
+    double even = 0, odd = 0;
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i + 1 < N; i += 2) {
+        even += a[i] * b[i];
+        odd += a[i + 1] * b[i + 1];
+    }
+    if constexpr (N % 2 != 0)
+        even += a[N - 1] * b[N - 1];
+    return even + odd;
+}
+
+} // namespace
 
 static constexpr std::uint32_t bit(Resource r) {
     return 1U << static_cast<unsigned>(r);
@@ -73,24 +94,6 @@ EventPrices EventPrices::scaled(double factor) const {
         price *= factor;
     return out;
 }
-
-namespace {
-
-/// Sum of products: even and odd elements apart, so that two run at once, and in this order on every machine.
-template <std::size_t N>
-double dot(const std::array<double, N>& a, const std::array<double, N>& b) {
-    double even = 0, odd = 0;
-#pragma GCC unroll 16
-    for (std::size_t i = 0; i + 1 < N; i += 2) {
-        even += a[i] * b[i];
-        odd += a[i + 1] * b[i + 1];
-    }
-    if constexpr (N % 2 != 0)
-        even += a[N - 1] * b[N - 1];
-    return even + odd;
-}
-
-} // namespace
 
 EnergyBreakdown EventPrices::of(const EventCounts& events) const {
     EnergyBreakdown energy;
@@ -184,6 +187,81 @@ std::vector<Finding> unpriced_events(const EventCounts& events, const Machine& m
         if (events.counts[e] > 0 && !table.event[e].known())
             report(fmt::format("{}, which has no price", name_of(static_cast<Event>(e))));
     return findings;
+}
+
+std::vector<ResourceTime> resource_times(const Mapping& mapping, const Machine& machine, double clock_ratio,
+                                         double repeat) {
+    std::vector<ResourceTime> times;
+    for (const Demand& demand : mapping.all()) {
+        ResourceTime time;
+        time.resource = demand.resource;
+        time.lane = demand.lane;
+        time.amount = demand.amount * repeat;
+        time.rate = machine.rate(demand.resource) * (scales_with_clock(demand.resource) ? clock_ratio : 1);
+        time.efficiency = demand.efficiency;
+        time.reason = demand.reason;
+        time.seconds = time.amount / (time.rate * time.efficiency);
+        times.push_back(time);
+    }
+    return times;
+}
+
+std::string_view name_of(Lane lane) {
+    static constexpr std::string_view kNames[] = {"compute", "on_chip", "memory", "overhead"};
+    return name_in(kNames, lane);
+}
+
+std::string_view unit_of(Resource resource) {
+    static constexpr std::string_view kNames[] = {"cycles", "cycles", "cycles", "bytes", "bytes",  "bytes",
+                                                  "bytes",  "bytes",  "bytes",  "bytes", "cycles", "s"};
+    return name_in(kNames, resource);
+}
+
+const std::vector<LaneTimes>& ScheduleCosts::times(const BatchSchedule& schedule, const Machine& machine,
+                                                   double clock_ratio) {
+    Times& known = times_.at(clock_ratio);
+    if (known.clock_ratio != clock_ratio) {
+        const bool prefetch = machine.runtime->weight_prefetch == WeightPrefetch::network;
+        known.of_mapping.resize(schedule.mappings.size());
+        for (std::size_t k = 0; k < schedule.mappings.size(); ++k)
+            price_time(schedule.mappings[k], machine, clock_ratio, prefetch, known.of_mapping[k]);
+        known.clock_ratio = clock_ratio;
+    }
+    return known.of_mapping;
+}
+
+const std::vector<double>& ScheduleCosts::joules(const BatchSchedule& schedule, const EventPrices& prices,
+                                                 double clock_ratio) {
+    Joules& known = joules_.at(clock_ratio);
+    if (!known.prices || *known.prices != prices) {
+        known.prices = prices;
+        known.of_mapping.resize(schedule.mappings.size());
+        for (std::size_t k = 0; k < schedule.mappings.size(); ++k)
+            known.of_mapping[k] = prices.total(schedule.mappings[k].events);
+    }
+    return known.of_mapping;
+}
+
+void ScheduleCosts::forget_times() {
+    times_.full().clock_ratio = times_.lowered().clock_ratio = 0;
+}
+
+void ScheduleCosts::restart() {
+    forget_times();
+    joules_.full().prices.reset();
+    joules_.lowered().prices.reset();
+}
+
+void add_collectives(const SubgraphWork& work, const Machine& machine, Mapping& out) {
+    if (work.collectives <= 0)
+        return;
+    out.add(Resource::link_bytes, Lane::overhead, work.link_bytes,
+            machine.param(Parameter::link_efficiency, 1), Parameter::link_efficiency);
+    const double start = machine.param(Parameter::link_latency, 0) +
+                         machine.param(Parameter::link_latency_chip, 0) * std::max(0.0, machine.devices - 2);
+    out.add(Resource::seconds, Lane::overhead, work.collectives * start, 1, Parameter::link_latency);
+    // Links between devices and to the host are serial lanes off the package alike.
+    out.events[Event::host_link_byte] += work.link_bytes;
 }
 
 } // namespace archsim

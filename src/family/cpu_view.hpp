@@ -126,8 +126,6 @@ double conversion_cycles(const View& view, const OperatorUse& use);
 /// Core cycles on all cores in use that the kernel of a product spends on its 8-bit results before it stores
 /// them: sums into floats, scale and bias, bounds, rounding, narrowing.
 double scaling_cycles(const View& view, const OperatorUse& use);
-/// Bytes of a subgraph's activations relative to 8-bit ones: 4 when one of its operators computes in floats.
-double float_bytes_factor(const View& view, const SubgraphWork& work);
 /// Core cycles for copying the taps of a convolution into columns (im2col): one copy for each row of taps,
 /// output pixel and group.
 double unfold_cycles(const View& view, const OperatorUse& use);

@@ -9,7 +9,7 @@
 #include "map/buffers.hpp"
 #include "map/counts_of_structure.hpp"
 #include "map/neighbours.hpp"
-#include "map/network_mapper.hpp"
+#include "map/tiled.hpp"
 
 #include <algorithm>
 #include <array>

@@ -8,7 +8,7 @@
 #include "map/accelerator.hpp"
 #include "map/buffers.hpp"
 #include "map/counts_of_structure.hpp"
-#include "map/network_mapper.hpp"
+#include "map/tiled.hpp"
 
 #include <algorithm>
 #include <array>

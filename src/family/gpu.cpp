@@ -4,7 +4,7 @@
 #include "family/table.hpp"
 #include "map/accelerator.hpp"
 #include "map/counts_of_structure.hpp"
-#include "map/network_mapper.hpp"
+#include "map/tiled.hpp"
 
 #include <array>
 

@@ -4,7 +4,6 @@
 #include "core/data_dir.hpp"
 #include "core/json_document.hpp"
 #include "core/scan_text.hpp"
-#include "machine/entry_writer.hpp"
 
 #include <algorithm>
 #include <cmath>

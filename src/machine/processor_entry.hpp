@@ -3,17 +3,52 @@
 // itself stands for, and what the parts of the entry are made from.
 
 #include "archsim/hardware/device.hpp"
-#include "machine/entry_writer.hpp"
 #include "machine/processor.hpp"
 #include "machine/this_machine.hpp"
 
 #include <fmt/format.h>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace archsim {
+
+// Collects the numbers of a device entry together with where each comes from, so that the file and the table
+// that is printed cannot disagree.
+
+using Json = nlohmann::ordered_json;
+
+class EntryWriter {
+  public:
+    /// A number and its origin.
+    struct Known {
+        double value = 0;
+        Origin origin = Origin::assumed;
+        std::string from;
+    };
+
+    explicit EntryWriter(std::string id) { entry_.id = std::move(id); }
+
+    Json document;
+
+    /// {"value", "unit", "source"} of `known`, given in SI and written in units of `scale`.
+    Json quantity(const Known& known, std::string_view unit, double scale = 1);
+    /// Adds a line of the table.
+    void fact(std::string what, std::string value, const Known& known);
+    /// Key of the source that stands for this origin.
+    std::string source(Origin origin, const std::string& from);
+    void remark(std::string text) { entry_.remarks.push_back(std::move(text)); }
+    MachineEntry& entry() { return entry_; }
+
+    /// The entry with the document as its text.
+    MachineEntry finish();
+
+  private:
+    MachineEntry entry_;
+    std::vector<std::pair<std::string, const char*>> sources_; ///< what each cites, and its kind
+};
 
 using Devices = std::vector<std::shared_ptr<const Device>>;
 
@@ -76,13 +111,6 @@ class ProcessorFacts {
 };
 
 MachineEntry processor_entry(const ProcessorSeen& seen, const Match& match, const ProbeResult& probe);
-
-/// Writes "memory" of the entry, near the cores first.
-void write_caches(const ProcessorFacts& facts, EntryWriter& out);
-
-/// Writes "engines" and "peaks" of the entry. Returns the fp32 lanes of one vector unit.
-EntryWriter::Known write_engines(const ProcessorFacts& facts, const EntryWriter::Known& base_clock,
-                                 EntryWriter& out);
 
 /// One entry per GPU in the order in which the tools name them; the first is kThisGpu, later ones have a
 /// number.

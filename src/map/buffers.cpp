@@ -59,7 +59,8 @@ double between_layers(const BufferFacts& facts, double capacity) {
     return facts.output_buffer.known() ? 0 : capacity;
 }
 
-Nest nest_of(const OperatorUse& use, const Contraction& c, double parts) {
+/// A product as loops; `parts` divides its images, or rows.
+static Nest nest_of(const OperatorUse& use, const Contraction& c, double parts) {
     const OperatorWork& w = use.op->work;
     Nest nest;
     nest.groups = c.groups;

@@ -91,9 +91,6 @@ struct Again {
 Again moved_again(const SubgraphWork& work, const Machine& machine, const tiling::Limits& limits,
                   double parts);
 
-/// A product as loops; `parts` divides its images, or rows.
-tiling::Nest nest_of(const OperatorUse& use, const Contraction& product, double parts);
-
 /// That of the largest product, with the limits of a machine; nothing where no product is tiled.
 std::optional<KnowsTiling::Tiled> largest_tiled(const SubgraphWork& work, const Machine& machine,
                                                 const tiling::Limits& limits, double parts, bool on_chip);

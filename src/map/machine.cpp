@@ -1,40 +1,16 @@
 #include "archsim/map/machine.hpp"
-
 #include "archsim/hardware/family.hpp"
+#include "archsim/map/machine_changes.hpp"
 #include "hardware/energy_table.hpp"
 #include "hardware/parameter_site.hpp"
 #include "hardware/reference_machine.hpp"
 #include "map/on_chip.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
 
 namespace archsim {
-
-const Fact& operating_clock(const Device& device, const PowerMode* mode) {
-    if (mode && mode->clock.known())
-        return mode->clock;
-    for (const Fact* clock :
-         {&device.clock_all_core, &device.clock_sustained, &device.clock_boost, &device.clock_base})
-        if (clock->known())
-            return *clock;
-    for (const Engine& engine : device.engines)
-        if (engine.clock.known())
-            return engine.clock;
-    throw InputError(
-        fmt::format("{}: no clock is known for {}; give clocks.boost, clocks.all_core or an engine's "
-                    "clock",
-                    device.file, device.id));
-}
-
-double operations_per_cycle(const Device& device, const Engine& engine, Precision p) {
-    const double rate = engine.rate(p).value;
-    if (!engine.shared || !engine.clock.known())
-        return rate;
-    return rate * engine.clock.value / operating_clock(device, nullptr).value;
-}
 
 namespace {
 
@@ -64,6 +40,24 @@ double usable_memory(const Device& device) {
         family_number(device, "driver_memory").value_or(0);
     const bool shared = device.family.row().is_host || device.host_link_type == "shared memory";
     return std::max(0.0, shared ? std::min(usable, left_by_system(capacity)) : usable);
+}
+
+/// Clock at which code runs: the mode's, else that with every core busy or what the chip sustains, else
+/// boost, else the engine's own. Throws InputError where none is known.
+static const Fact& operating_clock(const Device& device, const PowerMode* mode) {
+    if (mode && mode->clock.known())
+        return mode->clock;
+    for (const Fact* clock :
+         {&device.clock_all_core, &device.clock_sustained, &device.clock_boost, &device.clock_base})
+        if (clock->known())
+            return *clock;
+    for (const Engine& engine : device.engines)
+        if (engine.clock.known())
+            return engine.clock;
+    throw InputError(
+        fmt::format("{}: no clock is known for {}; give clocks.boost, clocks.all_core or an engine's "
+                    "clock",
+                    device.file, device.id));
 }
 
 class MachineBuilder {
@@ -184,6 +178,13 @@ class MachineBuilder {
 
 } // namespace
 
+double operations_per_cycle(const Device& device, const Engine& engine, Precision p) {
+    const double rate = engine.rate(p).value;
+    if (!engine.shared || !engine.clock.known())
+        return rate;
+    return rate * engine.clock.value / operating_clock(device, nullptr).value;
+}
+
 Machine make_machine(std::shared_ptr<const Device> device, std::string_view power_mode,
                      std::shared_ptr<const Runtime> runtime, const MachineOptions& options) {
     Machine m;
@@ -227,6 +228,51 @@ double managed_memory_bytes(const Machine& machine) {
 double weight_memory_bytes(const Machine& machine) {
     const FamilyRow& family = machine.device->family.row();
     return family.weight_memory != nullptr ? family.weight_memory(machine) : 0;
+}
+
+static void scale(Fact& fact, double factor) {
+    fact.value *= factor; // NaN, which is unknown, stays NaN
+}
+
+static void scale_energy(const MachineChanges& changes, EnergyTable& table) {
+    for (Fact& price : table.mac)
+        scale(price, changes[Lever::operation_energy]);
+    for (std::size_t e = 0; e < kEventCount; ++e)
+        if (const auto lever = lever_of(static_cast<Event>(e)))
+            scale(table.event[e], changes[*lever]);
+    scale(table.dram_device, changes[Lever::memory_energy]);
+    for (Fact* part : {&table.static_power, &table.awake_power, &table.clocked_power, &table.memory_power})
+        scale(*part, changes[Lever::static_power]);
+}
+
+void apply(const MachineChanges& changes, Machine& machine) {
+    if (changes == MachineChanges{})
+        return;
+    const auto rates = [&](Lever lever, std::initializer_list<Resource> list) {
+        for (Resource r : list)
+            machine.rates[static_cast<std::size_t>(r)].value *= changes[lever];
+    };
+    rates(Lever::peak, {Resource::matrix_cycles, Resource::vector_cycles, Resource::special_cycles});
+    rates(Lever::bandwidth, {Resource::dram_bytes, Resource::weight_bytes});
+    rates(Lever::on_chip, {Resource::l1_bytes, Resource::l2_bytes, Resource::llc_bytes});
+    for (Parameter p : kParametersOf<ParameterRole::start>)
+        scale(machine.parameters.facts[static_cast<std::size_t>(p)], changes[Lever::fixed_cost]);
+    for (Parameter p : kParametersOf<ParameterRole::fallback>)
+        scale(machine.parameters.facts[static_cast<std::size_t>(p)], changes[Lever::host_time]);
+    for (const auto& [parameter, factor] : changes.parameters)
+        scale(machine.parameters.facts[static_cast<std::size_t>(parameter)], factor);
+    machine.power_limit_w =
+        changes.power_limit_w.value_or(machine.power_limit_w) * changes[Lever::power_limit];
+    machine.power_budget_w *= changes[Lever::power_limit];
+    machine.memory_capacity_bytes *= changes[Lever::capacity];
+    machine.static_power_w *= changes[Lever::static_power];
+    const auto* priced = changes.factors.begin() + static_cast<std::ptrdiff_t>(Lever::operation_energy);
+    const bool energy_changes = std::any_of(priced, changes.factors.end(), [](double f) { return f != 1; });
+    if (machine.energy && energy_changes) {
+        auto table = std::make_shared<EnergyTable>(*machine.energy);
+        scale_energy(changes, *table);
+        machine.energy = std::move(table);
+    }
 }
 
 } // namespace archsim

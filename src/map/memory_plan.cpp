@@ -1,4 +1,4 @@
-#include "map/memory_plan.hpp"
+#include "map/network_parts.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -2,17 +2,81 @@
 
 #include "core/same_everywhere.hpp"
 #include "map/chip_counts.hpp"
-#include "map/product_flow.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <optional>
 #include <set>
+#include <vector>
 
 namespace archsim {
 
 namespace {
+
+/// Products with weights in one operator.
+double constant_products(const Operator& op) {
+    return static_cast<double>(std::ranges::count_if(op.work.contractions, &Contraction::weights_constant));
+}
+
+/// Several layers of weights in one operator: experts of a mixture.
+bool joins_experts(const Operator& op) {
+    return op.work.kind == OpKind::matmul && constant_products(op) > 1;
+}
+
+/// Which tensors of a network it is worth computing in parts on several devices: those that reach a product,
+/// or the heads of an attention.
+class ProductFlow {
+  public:
+    explicit ProductFlow(const ShapedGraph& graph)
+        : reaches_product_(graph.tensors.size(), false), reaches_heads_(graph.tensors.size(), false),
+          normed_(graph.tensors.size(), false), part_normed_(graph.tensors.size(), false) {
+        for (TensorId out : graph.outputs)
+            if (out != kNoTensor)
+                reaches_product_[out] = true;
+        for (auto op = graph.operators.rbegin(); op != graph.operators.rend(); ++op) {
+            const OpKind kind = op->work.kind;
+            const bool passes = kind == OpKind::free || kind == OpKind::elementwise ||
+                                kind == OpKind::data_movement || kind == OpKind::pooling;
+            const bool product = kind == OpKind::convolution || kind == OpKind::attention ||
+                                 (kind == OpKind::matmul && !joins_experts(*op));
+            const auto any_result = [&](const std::vector<bool>& reaches) {
+                return std::ranges::any_of(op->outputs,
+                                           [&](TensorId id) { return id != kNoTensor && reaches[id]; });
+            };
+            const bool reaches = product || (passes && any_result(reaches_product_));
+            const bool reaches_heads =
+                kind == OpKind::attention ||
+                ((passes || kind == OpKind::normalization) && any_result(reaches_heads_));
+            for (TensorId in : op->inputs)
+                if (in != kNoTensor) {
+                    reaches_product_[in] = reaches_product_[in] || reaches;
+                    reaches_heads_[in] = reaches_heads_[in] || reaches_heads;
+                }
+            if (op->inputs.empty() || op->inputs.front() == kNoTensor)
+                continue;
+            if (kind == OpKind::normalization && op->work.passes > 1)
+                normed_[op->inputs.front()] = true;
+            // A product of which a part is normalised (the latent vector beside the rotated key) would be
+            // gathered at once: it is computed on every chip.
+            if ((kind == OpKind::free || kind == OpKind::data_movement) && op->outputs.size() > 1)
+                for (TensorId out : op->outputs)
+                    if (out != kNoTensor && normed_[out])
+                        part_normed_[op->inputs.front()] = true;
+        }
+    }
+
+    /// True where the tensor feeds a product, seen through views, copies and element-wise work, or is a
+    /// result.
+    bool reaches_product(TensorId id) const { return reaches_product_[id]; }
+    /// True where the tensor feeds an attention, seen through the same and norms of queries and keys.
+    bool reaches_heads(TensorId id) const { return reaches_heads_[id]; }
+    /// True where one of the parts that the tensor is split into is normalised.
+    bool part_normed(TensorId id) const { return part_normed_[id]; }
+
+  private:
+    std::vector<bool> reaches_product_, reaches_heads_, normed_, part_normed_;
+};
 
 /// How a tensor lies over the devices.
 enum class Layout : std::uint8_t {
@@ -437,17 +501,5 @@ class Sharder {
 };
 
 } // namespace
-
-std::shared_ptr<const DerivedCounts> shard(const ShapedGraph& graph, const Sharing& sharing) {
-    return Sharder(graph, sharing).run();
-}
-
-bool is_of_experts(const Operator& op) {
-    return joins_experts(op);
-}
-
-bool has_experts(const ShapedGraph& graph) {
-    return std::ranges::any_of(graph.operators, joins_experts);
-}
 
 } // namespace archsim

@@ -1,4 +1,4 @@
-#include "map/wide_tensors.hpp"
+#include "map/network_parts.hpp"
 
 #include <algorithm>
 

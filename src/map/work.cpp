@@ -2,11 +2,9 @@
 
 #include "core/product_format.hpp"
 #include "hardware/operator_rules.hpp"
-#include "map/equivalence.hpp"
 #include "map/format_invariants.hpp"
-#include "map/memory_plan.hpp"
+#include "map/network_parts.hpp"
 #include "map/stored_tensors.hpp"
-#include "map/wide_tensors.hpp"
 #include "ops/precision_mix.hpp"
 #include "ops/uncounted.hpp"
 

@@ -63,76 +63,6 @@ Json json_of(const std::string& name, PyObject* value, int level = 0) {
     throw UsageError(name + ": expected a number, a text, a dict or a list");
 }
 
-} // namespace
-
-Question question(const py::Keywords& fields, std::initializer_list<std::string_view> without) {
-    QuestionTexts texts(Spelling::key);
-    for (const auto& [name, value] : fields) {
-        if (value.get() == Py_None)
-            continue;
-        const QuestionField& field = question_field(name);
-        if (contains(without, field.key))
-            throw UsageError(name + ": cannot be given here");
-        for (const std::string& text : texts_of_json(field, json_of(name, value.get()), name))
-            if (!text.empty()) // "": the device's own stack, the usual format
-                texts.give(field, text, name);
-    }
-    return texts.question();
-}
-
-std::vector<std::int64_t> batch_sizes(const AskedSizes& sizes) {
-    const QuestionField& field = question_field("batch_size");
-    std::vector<std::int64_t> numbers;
-    for (const auto& size : sizes) {
-        const auto* text = std::get_if<std::string>(&size);
-        Question one;
-        field.put(text != nullptr ? *text : std::to_string(std::get<std::int64_t>(size)), "batches", one);
-        numbers.push_back(one.workload.batch);
-    }
-    return numbers;
-}
-
-std::string field_text(const std::string& name, PyObject* value) {
-    const Json json = json_of(name, value);
-    if (json.is_object() || json.is_array())
-        throw UsageError(name + ": expected a number, a text or a truth");
-    return json.is_string() ? json.get<std::string>() : json.dump();
-}
-
-AskedServing asked_serving(const py::Keywords& fields) {
-    ServingTexts server(Spelling::key);
-    py::Keywords rest;
-    std::optional<Parallelism> way;
-    double devices = 1;
-    for (const auto& [name, kept] : fields) {
-        PyObject* value = kept.get();
-        if (value == Py_None)
-            continue;
-        if (name == "parallel") {
-            way = parse_parallelism(py::text_of(value));
-        } else if (name == "devices") {
-            if (PyUnicode_Check(value) != 0 && py::text_of(value) == "auto")
-                continue;
-            devices = static_cast<double>(py::integer_of(value));
-            if (devices == 1)
-                way.emplace(); // not the fewest that hold the model
-        } else if (find_serving_field(name) != nullptr) {
-            if (const std::string text = field_text(name, value); text != "false")
-                server.give(name, text);
-        } else {
-            rest.emplace_back(name, kept);
-        }
-    }
-    const Question asked = question(rest, {"batch_size", "sampling", "beams"});
-    AskedServing result{server.request(), asked.conditions, server};
-    result.request.sizes = asked.workload.sizes;
-    result.request.parallelism = way;
-    result.conditions.devices = devices;
-    return result;
-}
-
-namespace {
-
 Model model_of(const std::variant<Model, std::string>& model, const Session& session) {
     const auto* name = std::get_if<std::string>(&model);
     return name != nullptr ? session.load(*name) : std::get<Model>(model);
@@ -220,10 +150,6 @@ std::map<std::string, py::Ref> sweep(const Session& session, const std::variant<
         arrays.emplace(key, array(list, hardware.size(), batches.size()));
     return arrays;
 }
-
-} // namespace
-
-namespace {
 
 void fill(py::Module& m) {
     m.set("__version__", py::given(std::string(version())));
@@ -487,6 +413,72 @@ void fill(py::Module& m) {
 }
 
 } // namespace
+
+Question question(const py::Keywords& fields, std::initializer_list<std::string_view> without) {
+    QuestionTexts texts(Spelling::key);
+    for (const auto& [name, value] : fields) {
+        if (value.get() == Py_None)
+            continue;
+        const QuestionField& field = question_field(name);
+        if (contains(without, field.key))
+            throw UsageError(name + ": cannot be given here");
+        for (const std::string& text : texts_of_json(field, json_of(name, value.get()), name))
+            if (!text.empty()) // "": the device's own stack, the usual format
+                texts.give(field, text, name);
+    }
+    return texts.question();
+}
+
+std::vector<std::int64_t> batch_sizes(const AskedSizes& sizes) {
+    const QuestionField& field = question_field("batch_size");
+    std::vector<std::int64_t> numbers;
+    for (const auto& size : sizes) {
+        const auto* text = std::get_if<std::string>(&size);
+        Question one;
+        field.put(text != nullptr ? *text : std::to_string(std::get<std::int64_t>(size)), "batches", one);
+        numbers.push_back(one.workload.batch);
+    }
+    return numbers;
+}
+
+std::string field_text(const std::string& name, PyObject* value) {
+    const Json json = json_of(name, value);
+    if (json.is_object() || json.is_array())
+        throw UsageError(name + ": expected a number, a text or a truth");
+    return json.is_string() ? json.get<std::string>() : json.dump();
+}
+
+AskedServing asked_serving(const py::Keywords& fields) {
+    ServingTexts server(Spelling::key);
+    py::Keywords rest;
+    std::optional<Parallelism> way;
+    double devices = 1;
+    for (const auto& [name, kept] : fields) {
+        PyObject* value = kept.get();
+        if (value == Py_None)
+            continue;
+        if (name == "parallel") {
+            way = parse_parallelism(py::text_of(value));
+        } else if (name == "devices") {
+            if (PyUnicode_Check(value) != 0 && py::text_of(value) == "auto")
+                continue;
+            devices = static_cast<double>(py::integer_of(value));
+            if (devices == 1)
+                way.emplace(); // not the fewest that hold the model
+        } else if (find_serving_field(name) != nullptr) {
+            if (const std::string text = field_text(name, value); text != "false")
+                server.give(name, text);
+        } else {
+            rest.emplace_back(name, kept);
+        }
+    }
+    const Question asked = question(rest, {"batch_size", "sampling", "beams"});
+    AskedServing result{server.request(), asked.conditions, server};
+    result.request.sizes = asked.workload.sizes;
+    result.request.parallelism = way;
+    result.conditions.devices = devices;
+    return result;
+}
 
 PyMODINIT_FUNC PyInit__archsim() {
     return py::make_module("_archsim", fill);

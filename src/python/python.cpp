@@ -48,11 +48,9 @@ void type_error(const std::string& text) {
     throw Raised();
 }
 
-namespace {
-std::string name_of(PyTypeObject* type) {
+static std::string name_of(PyTypeObject* type) {
     return text_of(checked(PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "__name__")).get());
 }
-} // namespace
 
 void wrong_type(PyObject* object, const std::string& expected) {
     type_error("expected " + expected + ", not " + name_of(Py_TYPE(object)));
@@ -73,8 +71,8 @@ std::vector<Translation>& translations() {
 }
 
 /// What is thrown becomes what is raised.
-template <class F, class R>
-R guarded(F call, R failed) {
+template <class F, class R = std::invoke_result_t<F>>
+R guarded(F call, R failed = {}) {
     try {
         return call();
     } catch (const Raised& raised) {
@@ -242,67 +240,60 @@ void callable_dealloc(PyObject* object) {
 }
 
 PyObject* callable_call(PyObject* object, PyObject* positional, PyObject* keywords) {
-    return guarded(
-        [&] {
-            const auto& it = *reinterpret_cast<Callable*>(object);
-            Ref all = Ref::shared(positional);
-            if (it.self != nullptr) {
-                const Ref first = checked(PyTuple_Pack(1, it.self));
-                all = checked(PySequence_Concat(first.get(), positional));
-            }
-            return it.function->run(all.get(), keywords).release();
-        },
-        static_cast<PyObject*>(nullptr));
+    return guarded([&] {
+        const auto& it = *reinterpret_cast<Callable*>(object);
+        Ref all = Ref::shared(positional);
+        if (it.self != nullptr) {
+            const Ref first = checked(PyTuple_Pack(1, it.self));
+            all = checked(PySequence_Concat(first.get(), positional));
+        }
+        return it.function->run(all.get(), keywords).release();
+    });
 }
 
 PyObject* callable_bind(PyObject* object, PyObject* self, PyObject*) {
     const auto& it = *reinterpret_cast<Callable*>(object);
     if (self == nullptr || self == Py_None || it.self != nullptr)
         return Ref::shared(object).release();
-    return guarded([&] { return new_callable(it.function, self).release(); },
-                   static_cast<PyObject*>(nullptr));
+    return guarded([&] { return new_callable(it.function, self).release(); });
 }
 
 PyObject* callable_name(PyObject* object, void*) {
-    return guarded([&] { return given(reinterpret_cast<Callable*>(object)->function->name).release(); },
-                   static_cast<PyObject*>(nullptr));
+    return guarded([&] { return given(reinterpret_cast<Callable*>(object)->function->name).release(); });
 }
 PyObject* callable_meaning(PyObject* object, void*) {
-    return guarded([&] { return given(reinterpret_cast<Callable*>(object)->function->meaning).release(); },
-                   static_cast<PyObject*>(nullptr));
+    return guarded([&] { return given(reinterpret_cast<Callable*>(object)->function->meaning).release(); });
 }
 
 /// What inspect.signature() and help() show.
 PyObject* callable_signature(PyObject* object, void*) {
-    return guarded(
-        [&] {
-            const auto& it = *reinterpret_cast<Callable*>(object);
-            const Ref inspect = checked(PyImport_ImportModule("inspect"));
-            const Ref parameter = checked(PyObject_GetAttrString(inspect.get(), "Parameter"));
-            const Ref list = checked(PyList_New(0));
-            const auto add = [&](const std::string& name, const char* kind, const std::optional<Ref>& usual) {
-                const Ref how = checked(PyObject_GetAttrString(parameter.get(), kind));
-                const Ref words = checked(PyDict_New());
-                if (usual)
-                    check(PyDict_SetItemString(words.get(), "default", usual->get()));
-                const Ref values = checked(PyTuple_Pack(2, given(name).get(), how.get()));
-                check(PyList_Append(
-                    list.get(), checked(PyObject_Call(parameter.get(), values.get(), words.get())).get()));
-            };
-            const auto& arguments = it.function->arguments;
-            for (std::size_t i = it.self != nullptr ? 1 : 0; i < arguments.size(); ++i) {
-                const Argument& a = arguments[i];
-                if (a.name.empty())
-                    add("value" + std::to_string(i), "POSITIONAL_ONLY", a.usual);
-                else
-                    add(a.name, a.keyword_only ? "KEYWORD_ONLY" : "POSITIONAL_OR_KEYWORD", a.usual);
-            }
-            if (it.function->takes_keywords)
-                add("question", "VAR_KEYWORD", std::nullopt);
-            const Ref signature = checked(PyObject_GetAttrString(inspect.get(), "Signature"));
-            return checked(PyObject_CallFunctionObjArgs(signature.get(), list.get(), nullptr)).release();
-        },
-        static_cast<PyObject*>(nullptr));
+    return guarded([&] {
+        const auto& it = *reinterpret_cast<Callable*>(object);
+        const Ref inspect = checked(PyImport_ImportModule("inspect"));
+        const Ref parameter = checked(PyObject_GetAttrString(inspect.get(), "Parameter"));
+        const Ref list = checked(PyList_New(0));
+        const auto add = [&](const std::string& name, const char* kind, const std::optional<Ref>& usual) {
+            const Ref how = checked(PyObject_GetAttrString(parameter.get(), kind));
+            const Ref words = checked(PyDict_New());
+            if (usual)
+                check(PyDict_SetItemString(words.get(), "default", usual->get()));
+            const Ref values = checked(PyTuple_Pack(2, given(name).get(), how.get()));
+            check(PyList_Append(list.get(),
+                                checked(PyObject_Call(parameter.get(), values.get(), words.get())).get()));
+        };
+        const auto& arguments = it.function->arguments;
+        for (std::size_t i = it.self != nullptr ? 1 : 0; i < arguments.size(); ++i) {
+            const Argument& a = arguments[i];
+            if (a.name.empty())
+                add("value" + std::to_string(i), "POSITIONAL_ONLY", a.usual);
+            else
+                add(a.name, a.keyword_only ? "KEYWORD_ONLY" : "POSITIONAL_OR_KEYWORD", a.usual);
+        }
+        if (it.function->takes_keywords)
+            add("question", "VAR_KEYWORD", std::nullopt);
+        const Ref signature = checked(PyObject_GetAttrString(inspect.get(), "Signature"));
+        return checked(PyObject_CallFunctionObjArgs(signature.get(), list.get(), nullptr)).release();
+    });
 }
 
 template <class F>
@@ -366,14 +357,12 @@ const Function& constructor_of(PyTypeObject* type) {
 }
 
 PyObject* instance_new(PyTypeObject* type, PyObject*, PyObject*) {
-    return guarded(
-        [&] {
-            constructor_of(type);
-            Ref object = checked(PyType_GenericAlloc(type, 0));
-            std::construct_at(&reinterpret_cast<Instance*>(object.get())->value);
-            return object.release();
-        },
-        static_cast<PyObject*>(nullptr));
+    return guarded([&] {
+        constructor_of(type);
+        Ref object = checked(PyType_GenericAlloc(type, 0));
+        std::construct_at(&reinterpret_cast<Instance*>(object.get())->value);
+        return object.release();
+    });
 }
 
 int instance_init(PyObject* object, PyObject* positional, PyObject* keywords) {
@@ -422,15 +411,13 @@ Ref Module::exception(const char* name, const Ref& base, bool (*is)(const std::e
 PyObject* make_module(const char* name, void (*fill)(Module&)) {
     static PyModuleDef definition{
         PyModuleDef_HEAD_INIT, name, nullptr, -1, nullptr, nullptr, nullptr, nullptr, nullptr};
-    return guarded(
-        [&] {
-            make_callable_type();
-            Ref object = checked(PyModule_Create(&definition));
-            Module m(object.get());
-            fill(m);
-            return object.release();
-        },
-        static_cast<PyObject*>(nullptr));
+    return guarded([&] {
+        make_callable_type();
+        Ref object = checked(PyModule_Create(&definition));
+        Module m(object.get());
+        fill(m);
+        return object.release();
+    });
 }
 
 } // namespace python

@@ -439,14 +439,9 @@ Report describe(const HistoryChanges& answer, PlainView, Format format) {
         report.blocks.push_back(std::move(table));
     if (format == Format::csv)
         return report;
-    if (!answer.gone.empty()) {
-        add_blocks(report, Heading{3, fmt::format("Only before ({}):", answer.gone.size())},
-                   list_of(answer.gone));
-    }
-    if (!answer.added.empty()) {
-        add_blocks(report, Heading{3, fmt::format("Only after ({}):", answer.added.size())},
-                   list_of(answer.added));
-    }
+    for (const auto& [when, keys] : {std::pair("before", &answer.gone), std::pair("after", &answer.added)})
+        if (!keys->empty())
+            add_blocks(report, Heading{3, fmt::format("Only {} ({}):", when, keys->size())}, list_of(*keys));
     return report;
 }
 

@@ -1,4 +1,4 @@
-#include "store/sqlite.hpp"
+#include "store/schema.hpp"
 
 #include "archsim/core/finding.hpp"
 #include "core/input_file.hpp"

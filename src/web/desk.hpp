@@ -2,7 +2,7 @@
 // Answers the page's questions: one session, and the models that were asked for lately. JSON in, JSON out.
 
 #include "archsim/run/session.hpp"
-#include "web/question.hpp"
+#include "web/answers.hpp"
 
 #include <list>
 #include <string>

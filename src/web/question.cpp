@@ -1,4 +1,4 @@
-#include "web/question.hpp"
+#include "web/answers.hpp"
 
 #include "archsim/core/finding.hpp"
 #include "core/json_document.hpp"

@@ -1,7 +1,7 @@
 // Totals of an estimate from stated counts, worked by hand.
 
 #include "counted_network.hpp"
-#include "estimate/power_limit.hpp"
+#include "estimate/schedule.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,7 +1,7 @@
 // The clock under a power limit, against hand-computed operating points.
 
-#include "estimate/power_limit.hpp"
 #include "estimate/price.hpp"
+#include "estimate/schedule.hpp"
 #include "hardware/limit_mode.hpp"
 
 #include "laws/laws.hpp"

@@ -1,6 +1,6 @@
 // Partial pooling: what chips share moves a parameter, what one chip has alone moves its own value.
 
-#include "fit/parameters/share_fit.hpp"
+#include "fit/parameters/fit.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -3,7 +3,6 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/run/session.hpp"
 #include "core/data_dir.hpp"
-#include "machine/identification.hpp"
 #include "machine/processor.hpp"
 #include "machine/this_machine.hpp"
 

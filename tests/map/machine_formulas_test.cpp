@@ -3,7 +3,7 @@
 #include "accelerator_support.hpp"
 #include "archsim/map/machine_changes.hpp"
 #include "hardware/energy_table.hpp"
-#include "map/memory_plan.hpp"
+#include "map/network_parts.hpp"
 
 #include <catch2/catch.hpp>
 

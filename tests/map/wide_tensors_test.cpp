@@ -1,6 +1,6 @@
 // What automatic mixed precision leaves in fp32.
 
-#include "map/wide_tensors.hpp"
+#include "map/network_parts.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -19,7 +19,7 @@
 
 namespace archsim {
 
-BatchMetrics batch_metrics(const BatchSeries& series) {
+static BatchMetrics batch_metrics(const BatchSeries& series) {
     return compares_generation(series.results)
                ? BatchMetrics{&metric::total_token_rate, &metric::token_time, &metric::token_energy}
                : BatchMetrics{&metric::throughput, &metric::latency, &metric::energy};

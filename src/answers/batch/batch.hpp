@@ -39,8 +39,6 @@ inline constexpr double kNearlyBest = 0.9;
 struct BatchMetrics {
     const Metric *rate, *time, *energy;
 };
-BatchMetrics batch_metrics(const BatchSeries& series);
-
 /// Indices into BatchSeries::results; absent when none has an estimate that keeps every limit.
 struct BestBatches {
     std::optional<std::size_t> throughput; ///< most items per second; the smaller batch among equals

@@ -138,8 +138,6 @@ inline constexpr double kSmallPart = 0.01;
 /// From the value of `b` to that of `a`, one step per cause, which `hover` explains.
 Chart contribution_chart(const Attribution& attribution, const std::string& a, const std::string& b,
                          const std::function<std::string(const Contribution&)>& hover);
-/// Input of a factor with its unit: "2.71 TB/s", "34.1 %".
-std::string input_text(Factor factor, double value);
 /// The largest cause that speaks for the sign of the difference; null where none does.
 const Contribution* main_cause(const Attribution& attribution);
 /// What a factor is on each device: "an inference occupies GPU for 0.8 ms, TPU for 0.3 ms".

@@ -161,7 +161,6 @@ Bullets block_sentences(const Difference& difference);
 /// Parts below `folded` of the largest are one row.
 Table cause_table(const Difference& difference, const SideLabels& labels, double folded);
 Table block_table(const Difference& difference, int top);
-Table class_table(const Difference& difference, int top);
 /// "metric", "sides", "before", "after", "difference", "causes", "by_change", "classes", "blocks".
 Members<Difference> difference_members();
 

@@ -114,6 +114,138 @@ std::string likely_text(std::optional<double> odds) {
     return odds && *odds < kCertain ? fmt::format(" ({:.0f} % likely)", 100 * *odds) : std::string();
 }
 
+Table class_table(const Difference& d, int top) {
+    const Attribution& x = d.attribution;
+    using Part = DifferencePart;
+    std::vector<ColumnOf<ClassDifference>> columns = {
+        {{"Class", "", "class"}, [](const ClassDifference& c) { return Cell{c.kind}; }}};
+    add_part_columns(x, d.classes, columns);
+    columns.insert(columns.end(),
+                   {{{"Largest causes", "", "causes"},
+                     [&](const ClassDifference& c) { return Cell{largest_causes(c, *x.metric)}; }},
+                    both_sides({"Kernels", "", "kernels_change", Align::right, 1}, &Part::kernels,
+                               [](double v) { return fmt::format("{:.10g}", v); }),
+                    both_sides({"Time", "", "latency_change_s", Align::right, 1}, &Part::latency_s,
+                               [](double v) { return format_time(v); }),
+                    both_sides({"Operations", "", "operations_change", Align::right, 2}, &Part::operations,
+                               format_count),
+                    both_sides({"Memory", "", "bytes_change", Align::right, 2}, &Part::bytes, format_bytes),
+                    both_sides({"Of peak", "", "peak_share_change", Align::right, 2}, &Part::peak_share,
+                               format_percent)});
+    return table_of_largest("Classes of operators", columns, d.classes, top, x);
+}
+
+/// "TPU-v4: projected: no comparable device was measured on this stack." Of devices that differ: two
+/// networks, or two formats, on one projection err alike.
+std::string doubt_text(const DifferenceAnswer& answer) {
+    if (answer.results[0].hardware == answer.results[1].hardware)
+        return "";
+    return fmt::format("{}", fmt::join(doubt_lines(answer.results), " "));
+}
+
+/// Formats that devices run in place of those asked for, a line for each reason.
+void add_notes(const DifferenceAnswer& answer, Report& report) {
+    NamesByText reasons;
+    for (const Result& r : answer.results) {
+        if (r.estimate.precision_note.empty())
+            continue;
+        std::vector<std::string>& devices =
+            names_under(fmt::format("{} requested; {}", precision_name(r.conditions.precision),
+                                    r.estimate.precision_note),
+                        reasons);
+        if (!contains(devices, hardware_label(r)))
+            devices.push_back(hardware_label(r));
+    }
+    for (const auto& [text, devices] : reasons)
+        report.blocks.push_back(Paragraph{fmt::format("{}: {}.", fmt::join(devices, ", "), text)});
+}
+
+AnswerDocument<DifferenceAnswer> difference_document() {
+    using A = DifferenceAnswer;
+    return {
+        "explain_difference", "what makes two estimates differ",
+        Members<A>{{"requests", "what was asked of both sides", &A::results, request_members()},
+                   {"verdict", "the answer",
+                    [](const A& a) {
+                        const Difference& d = a.difference;
+                        return difference_lines(d, labels_of(d.sides[0], d.sides[1]), a.odds, doubt_text(a));
+                    },
+                    lines_members()},
+                   {"probability", "that the one which is estimated better is; null: neither is named",
+                    [](const A& a) { return doubt_text(a).empty() ? std::optional(a.odds) : std::nullopt; }}}
+            .with(difference_members().of<A>(std::mem_fn(&A::difference)))};
+}
+
+using Both = std::array<std::optional<double>, 2>;
+
+Both two(const std::array<double, 2>& values) {
+    return {finite(values[0]), finite(values[1])};
+}
+
+const char* const kPeakShare = "useful operations over those of the peak in that time: before, after";
+
+Members<EstimateRecord> side_members() {
+    using R = EstimateRecord;
+    return {{"model", "", &R::model},
+            {"hardware", "", &R::hardware},
+            {"runtime", "software stack", &R::stack},
+            {"precision", "", [](const R& r) { return precision_name(r.precision); }},
+            {"batch_size", "", &R::batch},
+            {"dims", "sizes of symbolic dimensions", &R::dims}};
+}
+
+Members<DifferencePart> difference_part_members() {
+    using P = DifferencePart;
+    const auto both = [](std::array<double, 2> P::*values) {
+        return [values](const P& p) { return two(p.*values); };
+    };
+    return {
+        {"value", "part of after - before, in the metric's unit", &P::value},
+        {"main_factor", "cause with the largest part of it",
+         [](const P& p) { return p.main_value != 0 ? std::optional(info_of(p.main).name) : std::nullopt; }},
+        {"main_value", "", &P::main_value},
+        {"latency_s", "time: before, after", both(&P::latency_s)},
+        {"operations", "useful operations: before, after", both(&P::operations)},
+        {"memory_bytes", "bytes to and from external memory: before, after", both(&P::bytes)},
+        {"kernels", "kernels and layers started: before, after", both(&P::kernels)},
+        {"energy_j", "energy: before, after", both(&P::energy_j)},
+        {"peak_share", kPeakShare, both(&P::peak_share)}};
+}
+
+Members<Contribution> difference_cause_members() {
+    using C = Contribution;
+    return {{"factor", "", [](const C& c) { return info_of(c.factor).name; }},
+            {"title", "", [](const C& c) { return info_of(c.factor).title; }},
+            {"value", "its part of the difference", &C::value},
+            {"before_input", "", [](const C& c) { return finite(c.b.value); }},
+            {"after_input", "", [](const C& c) { return finite(c.a.value); }},
+            {"input_unit", "", [](const C& c) { return info_of(c.factor).unit; }}};
+}
+
+Members<ClassDifference> class_difference_members() {
+    using C = ClassDifference;
+    return Members<C>{{"class", "of operators", &C::kind}}
+        .with(difference_part_members().of<C>([](const C& c) { return c.part; }))
+        .with({{"causes", "parts of the value by factor", [](const C& c) {
+                    std::vector<std::pair<std::string, double>> causes;
+                    for (const auto& [factor, value] : c.causes)
+                        causes.emplace_back(info_of(factor).name, value);
+                    return causes;
+                }}});
+}
+
+Members<BlockDifference> block_difference_members() {
+    using B = BlockDifference;
+    return Members<B>{{"block", "* stands for numbers of single blocks", &B::name},
+                      {"change", "", [](const B& b) { return name_of(b.change); }},
+                      {"blocks", "how many it stands for", &B::blocks}}
+        .with(difference_part_members().of<B>([](const B& b) { return b.part; }))
+        .with(
+            {{"main_class", "class of operators with the largest part of it", &B::main_kind},
+             {"main_class_value", "", [](const B& b) { return b.main_part.value; }},
+             {"main_class_peak_share", kPeakShare, [](const B& b) { return two(b.main_part.peak_share); }}});
+}
+
 } // namespace
 
 SideLabels labels_of(const EstimateRecord& before, const EstimateRecord& after) {
@@ -233,142 +365,6 @@ Table block_table(const Difference& d, int top) {
           }}});
     return table_of_largest("Blocks of the network", columns, d.blocks, top, x);
 }
-
-Table class_table(const Difference& d, int top) {
-    const Attribution& x = d.attribution;
-    using Part = DifferencePart;
-    std::vector<ColumnOf<ClassDifference>> columns = {
-        {{"Class", "", "class"}, [](const ClassDifference& c) { return Cell{c.kind}; }}};
-    add_part_columns(x, d.classes, columns);
-    columns.insert(columns.end(),
-                   {{{"Largest causes", "", "causes"},
-                     [&](const ClassDifference& c) { return Cell{largest_causes(c, *x.metric)}; }},
-                    both_sides({"Kernels", "", "kernels_change", Align::right, 1}, &Part::kernels,
-                               [](double v) { return fmt::format("{:.10g}", v); }),
-                    both_sides({"Time", "", "latency_change_s", Align::right, 1}, &Part::latency_s,
-                               [](double v) { return format_time(v); }),
-                    both_sides({"Operations", "", "operations_change", Align::right, 2}, &Part::operations,
-                               format_count),
-                    both_sides({"Memory", "", "bytes_change", Align::right, 2}, &Part::bytes, format_bytes),
-                    both_sides({"Of peak", "", "peak_share_change", Align::right, 2}, &Part::peak_share,
-                               format_percent)});
-    return table_of_largest("Classes of operators", columns, d.classes, top, x);
-}
-
-namespace {
-
-/// "TPU-v4: projected: no comparable device was measured on this stack." Of devices that differ: two
-/// networks, or two formats, on one projection err alike.
-std::string doubt_text(const DifferenceAnswer& answer) {
-    if (answer.results[0].hardware == answer.results[1].hardware)
-        return "";
-    return fmt::format("{}", fmt::join(doubt_lines(answer.results), " "));
-}
-
-/// Formats that devices run in place of those asked for, a line for each reason.
-void add_notes(const DifferenceAnswer& answer, Report& report) {
-    NamesByText reasons;
-    for (const Result& r : answer.results) {
-        if (r.estimate.precision_note.empty())
-            continue;
-        std::vector<std::string>& devices =
-            names_under(fmt::format("{} requested; {}", precision_name(r.conditions.precision),
-                                    r.estimate.precision_note),
-                        reasons);
-        if (!contains(devices, hardware_label(r)))
-            devices.push_back(hardware_label(r));
-    }
-    for (const auto& [text, devices] : reasons)
-        report.blocks.push_back(Paragraph{fmt::format("{}: {}.", fmt::join(devices, ", "), text)});
-}
-
-AnswerDocument<DifferenceAnswer> difference_document() {
-    using A = DifferenceAnswer;
-    return {
-        "explain_difference", "what makes two estimates differ",
-        Members<A>{{"requests", "what was asked of both sides", &A::results, request_members()},
-                   {"verdict", "the answer",
-                    [](const A& a) {
-                        const Difference& d = a.difference;
-                        return difference_lines(d, labels_of(d.sides[0], d.sides[1]), a.odds, doubt_text(a));
-                    },
-                    lines_members()},
-                   {"probability", "that the one which is estimated better is; null: neither is named",
-                    [](const A& a) { return doubt_text(a).empty() ? std::optional(a.odds) : std::nullopt; }}}
-            .with(difference_members().of<A>(std::mem_fn(&A::difference)))};
-}
-
-using Both = std::array<std::optional<double>, 2>;
-
-Both two(const std::array<double, 2>& values) {
-    return {finite(values[0]), finite(values[1])};
-}
-
-const char* const kPeakShare = "useful operations over those of the peak in that time: before, after";
-
-Members<EstimateRecord> side_members() {
-    using R = EstimateRecord;
-    return {{"model", "", &R::model},
-            {"hardware", "", &R::hardware},
-            {"runtime", "software stack", &R::stack},
-            {"precision", "", [](const R& r) { return precision_name(r.precision); }},
-            {"batch_size", "", &R::batch},
-            {"dims", "sizes of symbolic dimensions", &R::dims}};
-}
-
-Members<DifferencePart> difference_part_members() {
-    using P = DifferencePart;
-    const auto both = [](std::array<double, 2> P::*values) {
-        return [values](const P& p) { return two(p.*values); };
-    };
-    return {
-        {"value", "part of after - before, in the metric's unit", &P::value},
-        {"main_factor", "cause with the largest part of it",
-         [](const P& p) { return p.main_value != 0 ? std::optional(info_of(p.main).name) : std::nullopt; }},
-        {"main_value", "", &P::main_value},
-        {"latency_s", "time: before, after", both(&P::latency_s)},
-        {"operations", "useful operations: before, after", both(&P::operations)},
-        {"memory_bytes", "bytes to and from external memory: before, after", both(&P::bytes)},
-        {"kernels", "kernels and layers started: before, after", both(&P::kernels)},
-        {"energy_j", "energy: before, after", both(&P::energy_j)},
-        {"peak_share", kPeakShare, both(&P::peak_share)}};
-}
-
-Members<Contribution> difference_cause_members() {
-    using C = Contribution;
-    return {{"factor", "", [](const C& c) { return info_of(c.factor).name; }},
-            {"title", "", [](const C& c) { return info_of(c.factor).title; }},
-            {"value", "its part of the difference", &C::value},
-            {"before_input", "", [](const C& c) { return finite(c.b.value); }},
-            {"after_input", "", [](const C& c) { return finite(c.a.value); }},
-            {"input_unit", "", [](const C& c) { return info_of(c.factor).unit; }}};
-}
-
-Members<ClassDifference> class_difference_members() {
-    using C = ClassDifference;
-    return Members<C>{{"class", "of operators", &C::kind}}
-        .with(difference_part_members().of<C>([](const C& c) { return c.part; }))
-        .with({{"causes", "parts of the value by factor", [](const C& c) {
-                    std::vector<std::pair<std::string, double>> causes;
-                    for (const auto& [factor, value] : c.causes)
-                        causes.emplace_back(info_of(factor).name, value);
-                    return causes;
-                }}});
-}
-
-Members<BlockDifference> block_difference_members() {
-    using B = BlockDifference;
-    return Members<B>{{"block", "* stands for numbers of single blocks", &B::name},
-                      {"change", "", [](const B& b) { return name_of(b.change); }},
-                      {"blocks", "how many it stands for", &B::blocks}}
-        .with(difference_part_members().of<B>([](const B& b) { return b.part; }))
-        .with(
-            {{"main_class", "class of operators with the largest part of it", &B::main_kind},
-             {"main_class_value", "", [](const B& b) { return b.main_part.value; }},
-             {"main_class_peak_share", kPeakShare, [](const B& b) { return two(b.main_part.peak_share); }}});
-}
-
-} // namespace
 
 Report describe(const DifferenceAnswer& answer, const DifferenceView& view, Format format) {
     const Difference& d = answer.difference;

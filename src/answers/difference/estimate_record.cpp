@@ -47,47 +47,7 @@ bool runs(const Operator& op) {
     return !op.folded && op.work.kind != OpKind::free;
 }
 
-} // namespace
-
-EstimateRecord record_of(const Result& result, const CostOptions& cost, RecordDetail detail) {
-    EstimateRecord record;
-    record.model = result.model->name;
-    record.hardware = result.hardware;
-    if (const double devices = std::max(result.devices(), result.conditions.devices); devices > 1)
-        record.hardware += fmt::format(" x{:.0f}", devices);
-    record.stack = result.runtime ? result.runtime->id : std::string();
-    record.precision = result.conditions.precision;
-    record.dims = result.model->dims;
-    record.batch = result.estimate.batch;
-    for (const Metric* metric : MetricTable::standard().rows())
-        if (const auto measure = measure_of(result, *metric, cost))
-            record.values[metric->key] = *measure;
-    if (const auto share = measure_of(result, metric::time_at_work, cost))
-        record.values[metric::time_at_work.key] = *share;
-    const MemoryEstimate& memory = result.estimate.memory;
-    record.weight_bytes = memory.weight_bytes;
-    record.activation_bytes = memory.activation_bytes;
-    record.kv_cache_bytes = memory.kv_cache_bytes;
-    record.workspace_bytes = memory.workspace_bytes;
-    CostOptions at_chip = cost;
-    at_chip.power_at = PowerBoundary::chip;
-    record.chip_j = value_of(result, metric::energy, at_chip).value_or(0);
-    record.chip_w = value_of(result, metric::power, at_chip).value_or(0);
-    add_cost(result, cost, record);
-    for (const ResultLeaf& leaf : leaves_of(result)) {
-        record.graphs.push_back(record_of_graph(*leaf.result, detail));
-        record.graphs.back().repeat = leaf.repeat;
-    }
-    for (std::size_t part = 0; part < result.parts.size(); ++part)
-        record.graphs[part].name = result.parts[part].name;
-    if (detail == RecordDetail::all) {
-        FactorInputs inputs(result, cost);
-        for (std::size_t f = 0; f < kFactorCount; ++f)
-            record.inputs.push_back(inputs.of(static_cast<Factor>(f)).value);
-    }
-    return record;
-}
-
+/// "3x3 convolution", "7x7 depthwise convolution", "matmul", "attention", "elementwise".
 std::string operator_class(const Operator& op) {
     const auto& window = op.work.window;
     if (op.work.kind != OpKind::convolution || !window)
@@ -102,6 +62,7 @@ std::string operator_class(const Operator& op) {
                                             : "");
 }
 
+/// Names kernels and their operator classes, and lists the operators with work.
 void add_operators(const Result& leaf, GraphRecord& out) {
     const ShapedGraph& graph = *leaf.model->graph;
     std::vector<std::uint32_t> place(graph.operators.size(), kUnlisted);
@@ -126,8 +87,6 @@ void add_operators(const Result& leaf, GraphRecord& out) {
     }
     out.network.name = out.network.kind = "whole network";
 }
-
-namespace {
 
 bool is_host(const Demand& demand) {
     if (demand.reason != Parameter::count_) {
@@ -204,8 +163,8 @@ double body_of(const LaneTimes& lanes) {
     return lanes.total - lanes.lanes[static_cast<std::size_t>(Lane::overhead)];
 }
 
-} // namespace
-
+/// Peak operations per second at the precision that runs, at the tabulated clock: of the engine that the
+/// products ran on.
 double executed_peak(const Result& leaf) {
     const Machine& machine = *leaf.machine;
     const Precision p = leaf.estimate.executed.compute;
@@ -230,6 +189,47 @@ double executed_peak(const Result& leaf) {
         return operations / cycles * machine.rate(Resource::matrix_cycles);
     const double peak = machine.peak_ops(p);
     return peak > 0 ? peak : machine.rate(Resource::matrix_cycles);
+}
+
+} // namespace
+
+EstimateRecord record_of(const Result& result, const CostOptions& cost, RecordDetail detail) {
+    EstimateRecord record;
+    record.model = result.model->name;
+    record.hardware = result.hardware;
+    if (const double devices = std::max(result.devices(), result.conditions.devices); devices > 1)
+        record.hardware += fmt::format(" x{:.0f}", devices);
+    record.stack = result.runtime ? result.runtime->id : std::string();
+    record.precision = result.conditions.precision;
+    record.dims = result.model->dims;
+    record.batch = result.estimate.batch;
+    for (const Metric* metric : MetricTable::standard().rows())
+        if (const auto measure = measure_of(result, *metric, cost))
+            record.values[metric->key] = *measure;
+    if (const auto share = measure_of(result, metric::time_at_work, cost))
+        record.values[metric::time_at_work.key] = *share;
+    const MemoryEstimate& memory = result.estimate.memory;
+    record.weight_bytes = memory.weight_bytes;
+    record.activation_bytes = memory.activation_bytes;
+    record.kv_cache_bytes = memory.kv_cache_bytes;
+    record.workspace_bytes = memory.workspace_bytes;
+    CostOptions at_chip = cost;
+    at_chip.power_at = PowerBoundary::chip;
+    record.chip_j = value_of(result, metric::energy, at_chip).value_or(0);
+    record.chip_w = value_of(result, metric::power, at_chip).value_or(0);
+    add_cost(result, cost, record);
+    for (const ResultLeaf& leaf : leaves_of(result)) {
+        record.graphs.push_back(record_of_graph(*leaf.result, detail));
+        record.graphs.back().repeat = leaf.repeat;
+    }
+    for (std::size_t part = 0; part < result.parts.size(); ++part)
+        record.graphs[part].name = result.parts[part].name;
+    if (detail == RecordDetail::all) {
+        FactorInputs inputs(result, cost);
+        for (std::size_t f = 0; f < kFactorCount; ++f)
+            record.inputs.push_back(inputs.of(static_cast<Factor>(f)).value);
+    }
+    return record;
 }
 
 RegionTime& RegionTime::operator+=(const RegionTime& o) {

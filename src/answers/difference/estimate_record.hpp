@@ -106,9 +106,6 @@ struct EstimateRecord {
     std::vector<GraphRecord> graphs;
 };
 
-/// "3x3 convolution", "7x7 depthwise convolution", "matmul", "attention", "elementwise".
-std::string operator_class(const Operator& op);
-
 /// What record_of() writes down.
 enum class RecordDetail : std::uint8_t {
     numbers, ///< without operators and inputs: for one graph against itself
@@ -138,12 +135,5 @@ DeviceTime time_model(const GraphRecord& graph, const std::vector<CommonRegion>&
 
 /// What time_model() and the energy of regions need of one graph on its device.
 GraphRecord record_of_graph(const Result& leaf, RecordDetail detail);
-
-/// Peak operations per second at the precision that runs, at the tabulated clock: of the engine that the
-/// products ran on.
-double executed_peak(const Result& leaf);
-
-/// Names kernels and their operator classes, and lists the operators with work.
-void add_operators(const Result& leaf, GraphRecord& out);
 
 } // namespace archsim

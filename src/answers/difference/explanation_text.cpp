@@ -50,6 +50,36 @@ std::string change_text(const Metric& metric, double value, const std::string& a
                        value > 0 ? "more" : "less", metric.noun, a);
 }
 
+/// Input of a factor with its unit: "2.71 TB/s", "34.1 %".
+std::string input_text(Factor factor, double value) {
+    const std::string_view unit = info_of(factor).unit;
+    if (unit == "1")
+        return format_percent(value);
+    if (value == 0)
+        return "none";
+    if (unit == "s")
+        return format_time(value);
+    if (unit == "B")
+        return format_bytes(value);
+    if (unit == "B/s")
+        return std::isinf(value) ? "no external memory" : format_bytes(value) + "/s";
+    if (unit == "J")
+        return format_energy(value);
+    if (unit == "W")
+        return format_power(value);
+    if (unit == "op")
+        return format_count(value) + " operations";
+    if (unit == "op/s")
+        return format_number(value / 1e12) + " TOPS";
+    if (unit == "count")
+        return value == std::round(value) ? fmt::format("{:.0f}", value) : format_number(value);
+    if (unit == "J/B" || unit == "J/op")
+        return format_number(value * 1e12) + " pJ";
+    if (unit == "USD/s")
+        return fmt::format("${}/h", format_number(value * 3600));
+    return fmt::format("${} per million", format_number(value * 1e6));
+}
+
 } // namespace
 
 std::string signed_value(const Metric& metric, double value) {
@@ -143,35 +173,6 @@ Chart contribution_chart(const Attribution& x, const std::string& a, const std::
         add(std::string(info_of(part.factor).title), part.value, hover(part), false);
     add_total(a, x.a_value);
     return chart;
-}
-
-std::string input_text(Factor factor, double value) {
-    const std::string_view unit = info_of(factor).unit;
-    if (unit == "1")
-        return format_percent(value);
-    if (value == 0)
-        return "none";
-    if (unit == "s")
-        return format_time(value);
-    if (unit == "B")
-        return format_bytes(value);
-    if (unit == "B/s")
-        return std::isinf(value) ? "no external memory" : format_bytes(value) + "/s";
-    if (unit == "J")
-        return format_energy(value);
-    if (unit == "W")
-        return format_power(value);
-    if (unit == "op")
-        return format_count(value) + " operations";
-    if (unit == "op/s")
-        return format_number(value / 1e12) + " TOPS";
-    if (unit == "count")
-        return value == std::round(value) ? fmt::format("{:.0f}", value) : format_number(value);
-    if (unit == "J/B" || unit == "J/op")
-        return format_number(value * 1e12) + " pJ";
-    if (unit == "USD/s")
-        return fmt::format("${}/h", format_number(value * 3600));
-    return fmt::format("${} per million", format_number(value * 1e6));
 }
 
 std::string cause_text(const Contribution& c, const std::string& a, const std::string& b) {

@@ -129,9 +129,6 @@ double joules_of(const EnergyBreakdown& energy, std::initializer_list<Event> lis
 /// What time is taken apart: that of one batch, or the time between finished items.
 enum class TimeOf : std::uint8_t { batch, item };
 void attribute_time(const Sides& sides, TimeOf time, PartSums& sums);
-/// Energy of one inference; with `per_second` over the interval between inferences: power.
-void attribute_energy(const Sides& sides, bool per_second, PartSums& sums);
-
 /// What displaced regions cost more or less goes to Factor::placement, but for what clocks, prices and
 /// streams make of it.
 void attribute_displacement(const Sides& sides, PartSums& sums);

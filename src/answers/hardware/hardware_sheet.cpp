@@ -25,6 +25,17 @@ std::string source_text(const StatedFact& fact) {
            fit_text(fact.fitted_n, fact.fitted_error, fact.note);
 }
 
+/// "/dram/bandwidth" -> {"dram", "bandwidth"}
+static std::vector<std::string> pointer_steps(const std::string& pointer) {
+    std::vector<std::string> steps;
+    for (std::size_t at = 1; at <= pointer.size();) {
+        const std::size_t next = std::min(pointer.find('/', at), pointer.size());
+        steps.push_back(pointer.substr(at, next - at));
+        at = next + 1;
+    }
+    return steps;
+}
+
 /// "/dram/bandwidth" -> "dram bandwidth"; array items by their name where they have one.
 std::string field_text(const std::string& pointer, const Device& device) {
     std::vector<std::string> steps = pointer_steps(pointer);
@@ -115,28 +126,7 @@ Table peak_table(const Device& device) {
                           peaks);
 }
 
-} // namespace
-
-std::string joined(const std::vector<std::string>& names, std::string_view separator) {
-    return fmt::format("{}", fmt::join(names, separator));
-}
-
-std::string counts_text(const SourceCounts& sources) {
-    return joined(kSourceKinds, [&](SourceKind kind) {
-        return sources[kind] > 0 ? fmt::format("{} {}", sources[kind], name_of(kind)) : std::string();
-    });
-}
-
-std::vector<std::string> pointer_steps(const std::string& pointer) {
-    std::vector<std::string> steps;
-    for (std::size_t at = 1; at <= pointer.size();) {
-        const std::size_t next = std::min(pointer.find('/', at), pointer.size());
-        steps.push_back(pointer.substr(at, next - at));
-        at = next + 1;
-    }
-    return steps;
-}
-
+/// Every number with its source; `field` turns a JSON pointer into words.
 Table fact_table(const std::vector<StatedFact>& facts,
                  const std::function<std::string(const std::string& pointer)>& field) {
     Table table = table_of<StatedFact>(
@@ -159,57 +149,7 @@ Table fact_table(const std::vector<StatedFact>& facts,
     return table;
 }
 
-Report describe(const DeviceSheet& sheet, PlainView, Format) {
-    const Device& device = *sheet.choice.device;
-    Report report{device.id, {}};
-    add_blocks(report, Heading{1, device.id}, Takeaway{verdict_lines(sheet)},
-               identity_of(device, sheet.choice.power_mode), peak_table(device));
-    const auto field = [&](const std::string& pointer) { return field_text(pointer, device); };
-    report.blocks.push_back(fact_table(sheet.facts, field));
-    const std::string assumed = joined(sheet.facts, [&](const StatedFact& fact) {
-        return fact.kind == SourceKind::assumed ? field(fact.where) : std::string();
-    });
-    if (!assumed.empty())
-        report.blocks.push_back(Paragraph{"Assumed: " + assumed + "."});
-    if (const auto absent = not_stated(device); !absent.empty())
-        report.blocks.push_back(Paragraph{"Not stated: " + joined(absent) + "."});
-    if (!device.notes.empty())
-        report.blocks.push_back(Bullets{device.notes});
-    for (const Finding& finding : device.findings)
-        report.blocks.push_back(Paragraph{to_string(finding), Tone::bad});
-    return report;
-}
-
-Report describe(const HardwareCheck& check, PlainView, Format) {
-    Report report{"Check of " + check.path, {}};
-    report.blocks.push_back(Takeaway{verdict_lines(check)});
-    for (const Finding& finding : check.findings)
-        report.blocks.push_back(
-            Paragraph{fmt::format("{}: {}", name_of(finding.severity), to_string(finding)), Tone::bad});
-    Facts facts;
-    facts.add("Checked", check.path);
-    if (check.devices > 0)
-        facts.add("Devices", fmt::format("{}, {} numbers ({})", check.devices, check.device_sources.total(),
-                                         counts_text(check.device_sources)));
-    if (check.runtimes > 0)
-        facts.add("Software stacks",
-                  fmt::format("{}, {} numbers ({})", check.runtimes, check.runtime_sources.total(),
-                              counts_text(check.runtime_sources)));
-    facts.add("Findings", std::to_string(check.findings.size()));
-    for (const Result& run : check.runs)
-        facts.add(fmt::format("{} on {}", run.model->title, run.runtime->id),
-                  fmt::format("{} in {}, {} of the peak", format_time(run.estimate.latency_s),
-                              precision_name(run.estimate.executed),
-                              format_percent(run.estimate.utilization)));
-    report.blocks.push_back(std::move(facts));
-    if (!check.runs.empty()) // how one layer lies on it, where no software decides
-        add_slowest_subgraphs(check.runs.back(), 1, report);
-    return report;
-}
-
 // One software stack: what it serves, fuses, costs and cannot run, with every number and source.
-
-namespace {
 
 std::vector<std::string> fused(const FusionPolicy& fusion, bool wanted) {
     const std::pair<bool, const char*> parts[] = {
@@ -269,6 +209,64 @@ std::string cold_start_text(const Runtime& stack) {
 }
 
 } // namespace
+
+std::string joined(const std::vector<std::string>& names, std::string_view separator) {
+    return fmt::format("{}", fmt::join(names, separator));
+}
+
+std::string counts_text(const SourceCounts& sources) {
+    return joined(kSourceKinds, [&](SourceKind kind) {
+        return sources[kind] > 0 ? fmt::format("{} {}", sources[kind], name_of(kind)) : std::string();
+    });
+}
+
+Report describe(const DeviceSheet& sheet, PlainView, Format) {
+    const Device& device = *sheet.choice.device;
+    Report report{device.id, {}};
+    add_blocks(report, Heading{1, device.id}, Takeaway{verdict_lines(sheet)},
+               identity_of(device, sheet.choice.power_mode), peak_table(device));
+    const auto field = [&](const std::string& pointer) { return field_text(pointer, device); };
+    report.blocks.push_back(fact_table(sheet.facts, field));
+    const std::string assumed = joined(sheet.facts, [&](const StatedFact& fact) {
+        return fact.kind == SourceKind::assumed ? field(fact.where) : std::string();
+    });
+    if (!assumed.empty())
+        report.blocks.push_back(Paragraph{"Assumed: " + assumed + "."});
+    if (const auto absent = not_stated(device); !absent.empty())
+        report.blocks.push_back(Paragraph{"Not stated: " + joined(absent) + "."});
+    if (!device.notes.empty())
+        report.blocks.push_back(Bullets{device.notes});
+    for (const Finding& finding : device.findings)
+        report.blocks.push_back(Paragraph{to_string(finding), Tone::bad});
+    return report;
+}
+
+Report describe(const HardwareCheck& check, PlainView, Format) {
+    Report report{"Check of " + check.path, {}};
+    report.blocks.push_back(Takeaway{verdict_lines(check)});
+    for (const Finding& finding : check.findings)
+        report.blocks.push_back(
+            Paragraph{fmt::format("{}: {}", name_of(finding.severity), to_string(finding)), Tone::bad});
+    Facts facts;
+    facts.add("Checked", check.path);
+    if (check.devices > 0)
+        facts.add("Devices", fmt::format("{}, {} numbers ({})", check.devices, check.device_sources.total(),
+                                         counts_text(check.device_sources)));
+    if (check.runtimes > 0)
+        facts.add("Software stacks",
+                  fmt::format("{}, {} numbers ({})", check.runtimes, check.runtime_sources.total(),
+                              counts_text(check.runtime_sources)));
+    facts.add("Findings", std::to_string(check.findings.size()));
+    for (const Result& run : check.runs)
+        facts.add(fmt::format("{} on {}", run.model->title, run.runtime->id),
+                  fmt::format("{} in {}, {} of the peak", format_time(run.estimate.latency_s),
+                              precision_name(run.estimate.executed),
+                              format_percent(run.estimate.utilization)));
+    report.blocks.push_back(std::move(facts));
+    if (!check.runs.empty()) // how one layer lies on it, where no software decides
+        add_slowest_subgraphs(check.runs.back(), 1, report);
+    return report;
+}
 
 RuntimeSheet runtime_sheet(const HardwareDatabase& database, std::string_view name) {
     RuntimeSheet sheet;

@@ -160,45 +160,6 @@ void add_deployments(const HardwareList& list, Report& report) {
                         list.deployments));
 }
 
-} // namespace
-
-Report describe(const HardwareList& list, PlainView, Format format) {
-    const Layout layout = layout_for(format);
-    Report report{"Hardware", {}};
-    std::vector<const HardwareRow*> all = mapped(list.rows, [](const HardwareRow& row) { return &row; });
-    if (layout == Layout::spreadsheet)
-        return {report.title, {table_of({}, hardware_columns(layout), all)}};
-    const bool document = layout == Layout::document;
-    add_blocks(report, Heading{1, "HARDWARE"}, Takeaway{verdict_lines(list)});
-    if (document)
-        add_introduction(list, report);
-    if (!list.deployment.empty())
-        return {
-            report.title,
-            {table_of(fmt::format("{} ({})", list.deployment, all.size()), hardware_columns(layout), all)}};
-    for (const Family family : families()) {
-        std::vector<const HardwareRow*> rows;
-        std::ranges::copy_if(all, std::back_inserter(rows),
-                             [&](const HardwareRow* row) { return row->device->family == family; });
-        if (rows.empty())
-            continue;
-        const std::string title = fmt::format("{} ({})", title_of(family), rows.size());
-        if (document)
-            report.blocks.push_back(Heading{2, title});
-        report.blocks.push_back(table_of(document ? std::string() : title, hardware_columns(layout), rows));
-    }
-    add_deployments(list, report);
-    if (!document && !all.empty())
-        report.blocks.push_back(
-            Paragraph{"Dense peaks, 1 multiply-accumulate = 2 operations; v: vector engines only. Sourced: "
-                      "share of the "
-                      "entry's numbers that are not assumed. --show NAME lists every number with its source.",
-                      Tone::muted});
-    return report;
-}
-
-namespace {
-
 constexpr double kTeraOps = 1e12;
 constexpr std::size_t kNamedAtMost = 4; ///< families, devices... named before "and N more"
 
@@ -253,6 +214,41 @@ std::string families_text(const HardwareList& list) {
 }
 
 } // namespace
+
+Report describe(const HardwareList& list, PlainView, Format format) {
+    const Layout layout = layout_for(format);
+    Report report{"Hardware", {}};
+    std::vector<const HardwareRow*> all = mapped(list.rows, [](const HardwareRow& row) { return &row; });
+    if (layout == Layout::spreadsheet)
+        return {report.title, {table_of({}, hardware_columns(layout), all)}};
+    const bool document = layout == Layout::document;
+    add_blocks(report, Heading{1, "HARDWARE"}, Takeaway{verdict_lines(list)});
+    if (document)
+        add_introduction(list, report);
+    if (!list.deployment.empty())
+        return {
+            report.title,
+            {table_of(fmt::format("{} ({})", list.deployment, all.size()), hardware_columns(layout), all)}};
+    for (const Family family : families()) {
+        std::vector<const HardwareRow*> rows;
+        std::ranges::copy_if(all, std::back_inserter(rows),
+                             [&](const HardwareRow* row) { return row->device->family == family; });
+        if (rows.empty())
+            continue;
+        const std::string title = fmt::format("{} ({})", title_of(family), rows.size());
+        if (document)
+            report.blocks.push_back(Heading{2, title});
+        report.blocks.push_back(table_of(document ? std::string() : title, hardware_columns(layout), rows));
+    }
+    add_deployments(list, report);
+    if (!document && !all.empty())
+        report.blocks.push_back(
+            Paragraph{"Dense peaks, 1 multiply-accumulate = 2 operations; v: vector engines only. Sourced: "
+                      "share of the "
+                      "entry's numbers that are not assumed. --show NAME lists every number with its source.",
+                      Tone::muted});
+    return report;
+}
 
 std::vector<std::string> verdict_lines(const HardwareList& list) {
     if (list.rows.empty())

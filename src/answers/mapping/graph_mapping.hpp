@@ -60,10 +60,6 @@ Member<Result> memory_plan_member();
 
 /// Nothing where the family's mapper tiles no product of it.
 std::optional<KnowsTiling::Tiled> tiling_of(const Result& result, const SubgraphEstimate& subgraph);
-void add_tiling_facts(const Result& result, const SubgraphEstimate& subgraph, Facts& facts);
-/// Bytes and joules by level of memory, nearest first.
-Table level_table(const Result& result, const SubgraphEstimate& subgraph);
-
 // What an estimate says of every operator, for viewers: notes for a copy of the ONNX file, node data for
 // Model Explorer, and the predicted schedule as a trace that Perfetto and chrome://tracing open.
 

@@ -1,12 +1,24 @@
 #include "answers/mapping/graph_mapping.hpp"
+#include "archsim/core/version.hpp"
 #include "core/lists.hpp"
+#include "core/text.hpp"
 #include "estimate/resource_times.hpp"
+#include "report/blocks/columns.hpp"
 #include "report/blocks/metric_text.hpp"
+#include "report/blocks/number_format.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
+#include "report/blocks/shape_text.hpp"
+#include "report/blocks/subgraph_table.hpp"
 #include "report/blocks/verdict.hpp"
 #include "report/render/answer_document.hpp"
+#include "result/common_regions.hpp"
 #include "result/generation_metrics.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fmt/ranges.h>
 
 namespace archsim {
 
@@ -211,6 +223,147 @@ AnswerDocument<Result> mapping_document() {
              memory_plan_member()}};
 }
 
+/// Fills that stay apart for colour-blind readers and in grey: light versions of Okabe and Ito's palette.
+std::string_view fill_of(Bound bound) {
+    return bound == Bound::compute ? "#fde3b0" : bound == Bound::memory ? "#cfe4f3" : "#e6e6e6";
+}
+
+struct Box {
+    std::vector<std::string> lines;
+    Bound bound = Bound::compute;
+};
+
+Box box_of(const Result& result, std::size_t index) {
+    const Subgraph& subgraph = result.partition->subgraphs[index];
+    const ShapedGraph& graph = *result.model->graph;
+    Box box;
+    const std::string operators = joined(
+        subgraph.members,
+        [&](const SubgraphMember& member) {
+            const Operator& op = graph.operators[member.op];
+            return op.work.kind != OpKind::free ? op.type : std::string();
+        },
+        " + ");
+    box.lines = {fmt::format("{}: {}", index, subgraph.name), operators};
+    if (!subgraph.outputs.empty())
+        box.lines.push_back(shapes_text(graph, subgraph.outputs));
+    if (index < result.estimate.subgraphs.size()) {
+        const SubgraphEstimate& s = result.estimate.subgraphs[index];
+        box.bound = s.bound;
+        box.lines.push_back(fmt::format("{}, {} bound", format_time(s.latency_s), name_of(s.bound)));
+    }
+    return box;
+}
+
+/// `text` with every character of `special` replaced by what `replace` makes of it.
+template <typename Replace>
+std::string mapped(std::string_view text, Replace replace) {
+    std::string out;
+    for (const char c : one_line(std::string(text)))
+        out += replace(c);
+    return out;
+}
+
+std::string quoted_for_dot(std::string_view text) {
+    return mapped(text, [](char c) {
+        return c == '"' || c == '\\' ? std::string{'\\', c} : std::string(1, c);
+    });
+}
+
+/// Mermaid reads HTML entities inside quotes; everything else that it could take as syntax goes through them.
+std::string quoted_for_mermaid(std::string_view text) {
+    return mapped(text, [](char c) {
+        return c == '"' || c == '#' || c == '<' || c == '>' || c == '`'
+                   ? fmt::format("#{};", static_cast<int>(c))
+                   : std::string(1, c);
+    });
+}
+
+using Json = nlohmann::ordered_json;
+
+constexpr double kMicro = 1e6; ///< node data count in microseconds
+constexpr double kNano = 1e9, kNanoPerMicro = 1e3;
+
+bool has_work(const Operator& op) {
+    return !op.folded && op.work.kind != OpKind::free;
+}
+
+/// Threads of a trace, in the order they are shown.
+enum class Track : int { schedule = 1, fixed_cost, compute, on_chip, memory };
+constexpr std::array<std::string_view, 5> kTracks = {"schedule", "fixed cost", "compute", "on-chip data",
+                                                     "external memory"};
+
+class EventTrace {
+  public:
+    void name_process(int chip, const std::string& name) {
+        add_name("process_name", chip, 0, name);
+        for (std::size_t t = 0; t < kTracks.size(); ++t)
+            add_name("thread_name", chip, static_cast<int>(t) + 1, std::string(kTracks[t]));
+    }
+    /// Viewers count in nanoseconds and drop slices of a thread that neither follow each other nor nest: both
+    /// ends are rounded, so that what touches before does so after. Events state microseconds.
+    void add(int chip, Track track, const std::string& name, double start, double end,
+             Json args = Json::object()) {
+        const double from = std::round(start * kNano), to = std::round(end * kNano);
+        if (!(to > from))
+            return;
+        events_.push_back({{"name", name},
+                           {"ph", "X"},
+                           {"ts", from / kNanoPerMicro},
+                           {"dur", (to - from) / kNanoPerMicro},
+                           {"pid", chip},
+                           {"tid", static_cast<int>(track)},
+                           {"args", std::move(args)}});
+    }
+    Json take() { return std::move(events_); }
+
+  private:
+    void add_name(const char* what, int chip, int thread, const std::string& name) {
+        events_.push_back(
+            {{"name", what}, {"ph", "M"}, {"pid", chip}, {"tid", thread}, {"args", {{"name", name}}}});
+    }
+    Json events_ = Json::array();
+};
+
+Json kernel_arguments(const SubgraphEstimate& s, const Result& leaf) {
+    const Subgraph& subgraph = leaf.partition->subgraphs[s.index];
+    return {{"kind", name_of(subgraph.kind)},
+            {"bound", name_of(s.bound)},
+            {"binding", name_of(s.binding)},
+            {"utilization", s.utilization},
+            {"dram_bytes", s.dram_bytes},
+            {"energy_j", std::isfinite(s.energy.total()) ? Json(s.energy.total()) : Json(nullptr)},
+            {"operators", subgraph.members.size()},
+            {"scheme", s.mapping.allocation.scheme}};
+}
+
+/// One execution of a graph from `start` on.
+void add_graph(const Result& leaf, int chip, double start, EventTrace& trace) {
+    const Estimate& e = leaf.estimate;
+    double at = start;
+    const double network = std::max(0.0, e.network_s);
+    trace.add(chip, Track::schedule, "fixed cost of the inference", at, at + network);
+    trace.add(chip, Track::fixed_cost, "fixed cost of the inference", at, at + network);
+    at += network;
+    for (const SubgraphEstimate& s : e.subgraphs) {
+        const std::string& name = leaf.partition->subgraphs[s.index].name;
+        const double end = at + s.latency_s;
+        trace.add(chip, Track::schedule, name, at, end, kernel_arguments(s, leaf));
+        const auto lane = [&](Lane l) { return s.lane_s[static_cast<std::size_t>(l)]; };
+        const double started = std::min(at + lane(Lane::overhead), end);
+        trace.add(chip, Track::fixed_cost, name, at, started);
+        // Lanes overlap imperfectly: each is as long as alone, and none outlasts its kernel.
+        for (const auto& [track, l] : {std::pair(Track::compute, Lane::compute),
+                                       {Track::on_chip, Lane::on_chip},
+                                       {Track::memory, Lane::memory}})
+            trace.add(chip, track, name, started, std::min(started + lane(l), end));
+        at = end;
+    }
+    const double all = shown_pass(leaf).latency_s, rest = start + all - at;
+    if (rest > 1e-9 * all)
+        trace.add(chip, Track::schedule, "weights that stream longer than kernels run", at, at + rest);
+}
+
 } // namespace
 
 Member<Result> subgraphs_member() {
@@ -229,6 +382,119 @@ nlohmann::ordered_json analyze_graph_mapping_schema() {
 
 std::string to_json(const Result& result, const GraphMappingView&) {
     return mapping_document().text(result);
+}
+
+std::string mapping_to_dot(const Result& result) {
+    std::string out = fmt::format("digraph \"{} on {}\" {{\n  rankdir=TB;\n"
+                                  "  node [shape=box, style=\"rounded,filled\", fontname=\"sans-serif\"];\n",
+                                  quoted_for_dot(result.model->name), quoted_for_dot(hardware_label(result)));
+    const auto& subgraphs = result.partition->subgraphs;
+    for (std::size_t i = 0; i < subgraphs.size(); ++i) {
+        Box box = box_of(result, i);
+        for (std::string& line : box.lines)
+            line = quoted_for_dot(line);
+        out += fmt::format("  s{} [label=\"{}\", fillcolor=\"{}\"];\n", i, fmt::join(box.lines, "\\n"),
+                           fill_of(box.bound));
+    }
+    for (std::size_t i = 0; i < subgraphs.size(); ++i)
+        for (const std::uint32_t before : subgraphs[i].predecessors)
+            out += fmt::format("  s{} -> s{};\n", before, i);
+    return out + "}\n";
+}
+
+std::string mapping_to_mermaid(const Result& result) {
+    std::string out = "flowchart TD\n";
+    for (const Bound bound : {Bound::compute, Bound::memory, Bound::overhead})
+        out += fmt::format("  classDef {} fill:{},color:#000\n", name_of(bound), fill_of(bound));
+    const auto& subgraphs = result.partition->subgraphs;
+    for (std::size_t i = 0; i < subgraphs.size(); ++i) {
+        Box box = box_of(result, i);
+        for (std::string& line : box.lines)
+            line = quoted_for_mermaid(line);
+        out += fmt::format("  s{}[\"{}\"]:::{}\n", i, fmt::join(box.lines, "<br/>"), name_of(box.bound));
+    }
+    for (std::size_t i = 0; i < subgraphs.size(); ++i)
+        for (const std::uint32_t before : subgraphs[i].predecessors)
+            out += fmt::format("  s{} --> s{}\n", before, i);
+    return out;
+}
+
+Annotations annotations_of(const Result& result) {
+    Annotations annotations;
+    auto& notes = annotations.notes;
+    for (const ResultLeaf& leaf : leaves_of(result)) {
+        const Result& r = *leaf.result;
+        const ShapedGraph& graph = *r.model->graph;
+        for (TensorId id : graph.outputs)
+            if (const ShapedTensor& tensor = graph.tensors[id]; tensor.known)
+                annotations.outputs[tensor.name] = {tensor.type, tensor.shape};
+        for (const SubgraphEstimate& s : r.estimate.subgraphs) {
+            const Subgraph& subgraph = r.partition->subgraphs[s.index];
+            for (const SubgraphMember& member : subgraph.members) {
+                const Operator& op = graph.operators[member.op];
+                if (op.outputs.empty() || op.outputs.front() == kNoTensor)
+                    continue;
+                NodeNotes& own = notes[graph.tensors[op.outputs.front()].name];
+                own.emplace_back("archsim.subgraph", fmt::format("{}: {}", s.index, subgraph.name));
+                own.emplace_back("archsim.fusion", std::string(describe(member.reason)));
+                if (has_work(op))
+                    own.emplace_back("archsim.operations", format_count(op.work.operations() * op.repeat));
+                if (member.op != subgraph.anchor)
+                    continue;
+                own.emplace_back("archsim.time", format_time(s.latency_s));
+                own.emplace_back("archsim.time_s", fmt::format("{:.6g}", s.latency_s));
+                own.emplace_back("archsim.share", format_percent(s.latency_s / r.estimate.latency_s));
+                if (std::isfinite(s.energy.total()))
+                    own.emplace_back("archsim.energy", format_energy(s.energy.total()));
+                own.emplace_back("archsim.bound",
+                                 fmt::format("{} ({})", name_of(s.bound), name_of(s.binding)));
+                own.emplace_back("archsim.peak_share", format_percent(s.utilization));
+                own.emplace_back("archsim.memory", format_bytes(s.dram_bytes));
+            }
+        }
+    }
+    return annotations;
+}
+
+std::string to_model_explorer(const Result& result) {
+    Json results = Json::object();
+    for (const ResultLeaf& leaf : leaves_of(result)) {
+        const Result& r = *leaf.result;
+        for (const SubgraphEstimate& s : r.estimate.subgraphs)
+            results[r.model->graph->operators[r.partition->subgraphs[s.index].anchor].name] = {
+                {"value", s.latency_s * kMicro}};
+    }
+    const Json gradient =
+        Json::array({{{"stop", 0}, {"bgColor", "#ffffff"}}, {{"stop", 1}, {"bgColor", "#d95f02"}}});
+    return document_text({{"main_graph", {{"results", std::move(results)}, {"gradient", gradient}}}});
+}
+
+std::string to_trace(const Result& result) {
+    EventTrace trace;
+    const int devices = std::max(1, static_cast<int>(result.devices()));
+    for (int chip = 1; chip <= devices; ++chip) {
+        trace.name_process(chip, devices == 1 ? hardware_label(result)
+                                              : fmt::format("{}, chip {}", hardware_label(result), chip));
+        double at = 0;
+        for (const ResultLeaf& leaf : leaves_of(result)) {
+            const double seconds = leaf.repeat * shown_pass(*leaf.result).latency_s;
+            if (leaf.repeat != 1) // all of them as one slice, the first in detail
+                trace.add(chip, Track::schedule,
+                          fmt::format("{:g} x {}", leaf.repeat, leaf.result->model->name), at, at + seconds);
+            add_graph(*leaf.result, chip, at, trace);
+            at += seconds;
+        }
+    }
+    return document_text({{"displayTimeUnit", "ns"},
+                          {"otherData",
+                           {{"model", result.model->name},
+                            {"hardware", hardware_label(result)},
+                            {"runtime", runtime_label(result)},
+                            {"precision", precision_label(result)},
+                            {"latency_s", shown_pass(result).latency_s},
+                            {"pass", pass_text(result)},
+                            {"made_by", fmt::format("libarchsim {}", version())}}},
+                          {"traceEvents", trace.take()}});
 }
 
 } // namespace archsim

@@ -46,16 +46,6 @@ std::string others_text(const tiling::Tiling& t) {
     return text;
 }
 
-} // namespace
-
-std::optional<KnowsTiling::Tiled> tiling_of(const Result& result, const SubgraphEstimate& subgraph) {
-    const Machine& machine = *result.machine;
-    const Mapper& mapper = machine.mapper ? *machine.mapper : mapper_for(machine.device->family);
-    const auto* const knows = dynamic_cast<const KnowsTiling*>(&mapper);
-    return knows != nullptr ? knows->tiling_of(result.work->subgraphs[subgraph.index], *result.work, machine)
-                            : std::nullopt;
-}
-
 void add_tiling_facts(const Result& result, const SubgraphEstimate& subgraph, Facts& facts) {
     const auto tiled = tiling_of(result, subgraph);
     if (!tiled)
@@ -75,6 +65,7 @@ void add_tiling_facts(const Result& result, const SubgraphEstimate& subgraph, Fa
     facts.add("Other orders", others_text(t));
 }
 
+/// Bytes and joules by level of memory, nearest first.
 Table level_table(const Result& result, const SubgraphEstimate& subgraph) {
     constexpr std::array kLevels = {std::pair{Event::register_byte, "registers"},
                                     std::pair{Event::accumulator_byte, "accumulators"},
@@ -106,8 +97,6 @@ Table level_table(const Result& result, const SubgraphEstimate& subgraph) {
                            [](const Row& r) { return r.joules / r.bytes; }}},
                          rows);
 }
-
-namespace {
 
 std::string operators_text(const ShapedGraph& graph, const Subgraph& subgraph) {
     return joined(
@@ -287,6 +276,14 @@ Facts mapped_facts(const Result& result) {
 }
 
 } // namespace
+
+std::optional<KnowsTiling::Tiled> tiling_of(const Result& result, const SubgraphEstimate& subgraph) {
+    const Machine& machine = *result.machine;
+    const Mapper& mapper = machine.mapper ? *machine.mapper : mapper_for(machine.device->family);
+    const auto* const knows = dynamic_cast<const KnowsTiling*>(&mapper);
+    return knows != nullptr ? knows->tiling_of(result.work->subgraphs[subgraph.index], *result.work, machine)
+                            : std::nullopt;
+}
 
 void add_slowest_subgraphs(const Result& result, int top, Report& report) {
     const std::vector<SubgraphGroup> groups = group_subgraphs(result);

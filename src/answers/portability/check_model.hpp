@@ -103,7 +103,4 @@ class Trial {
 std::vector<RewriteOutcome> advise(const Trial& trial, const Graph& graph, const PortabilityRequest& request,
                                    const Result& before, std::size_t most);
 
-/// True where the stack's compiler does not take the operator and the host runs it.
-bool leaves_accelerator(const OperatorUse& use, const Runtime& stack);
-
 } // namespace archsim

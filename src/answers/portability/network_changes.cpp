@@ -110,19 +110,6 @@ class ChannelRounding {
     std::size_t changed_ = 0;
 };
 
-} // namespace
-
-std::pair<std::shared_ptr<const Graph>, std::size_t> with_rounded_channels(const Graph& graph,
-                                                                           std::int64_t multiple) {
-    auto copy = std::make_shared<Graph>(graph);
-    const std::size_t changed = ChannelRounding(*copy, multiple).run();
-    if (changed == 0)
-        return {nullptr, 0};
-    return {std::move(copy), changed};
-}
-
-namespace {
-
 /// What may stand between the two: one tensor in, one of the same shape out.
 constexpr std::array<std::string_view, 10> kBetween = {
     "BatchNormalization", "Relu", "Clip",    "HardSwish", "LeakyRelu", "Elu",
@@ -231,41 +218,6 @@ Node dense_convolution(Graph& graph, const WindowPair& pair, Pointwise side) {
     return dense;
 }
 
-} // namespace
-
-std::set<std::int64_t> separable_channels(const Graph& graph, Pointwise side) {
-    std::set<std::int64_t> channels;
-    for (const WindowPair& pair : pairs_of(graph, side))
-        channels.insert(pair.channels);
-    return channels;
-}
-
-std::pair<std::shared_ptr<const Graph>, std::size_t> with_dense_windows(const Graph& graph, Pointwise side,
-                                                                        std::int64_t channels) {
-    auto copy = std::make_shared<Graph>(graph);
-    std::vector<bool> gone(graph.nodes.size());
-    std::size_t places = 0;
-    for (const WindowPair& pair : pairs_of(graph, side)) {
-        if (pair.channels > channels)
-            continue;
-        copy->nodes[pair.second] = dense_convolution(*copy, pair, side);
-        gone[pair.first] = true;
-        for (const std::size_t between : pair.between)
-            gone[between] = true;
-        ++places;
-    }
-    if (places == 0)
-        return {nullptr, 0};
-    std::vector<Node> kept;
-    for (std::size_t i = 0; i < copy->nodes.size(); ++i)
-        if (!gone[i])
-            kept.push_back(std::move(copy->nodes[i]));
-    copy->nodes = std::move(kept);
-    return {std::move(copy), places};
-}
-
-namespace {
-
 constexpr std::array<std::string_view, 2> kQueryHeads = {"num_heads", "q_num_heads"};
 constexpr std::string_view kSharedHeads = "kv_num_heads";
 
@@ -303,6 +255,46 @@ bool replace_attributes(Node& node, const HeadSizes& from, const HeadSizes& to, 
 }
 
 } // namespace
+
+std::pair<std::shared_ptr<const Graph>, std::size_t> with_rounded_channels(const Graph& graph,
+                                                                           std::int64_t multiple) {
+    auto copy = std::make_shared<Graph>(graph);
+    const std::size_t changed = ChannelRounding(*copy, multiple).run();
+    if (changed == 0)
+        return {nullptr, 0};
+    return {std::move(copy), changed};
+}
+
+std::set<std::int64_t> separable_channels(const Graph& graph, Pointwise side) {
+    std::set<std::int64_t> channels;
+    for (const WindowPair& pair : pairs_of(graph, side))
+        channels.insert(pair.channels);
+    return channels;
+}
+
+std::pair<std::shared_ptr<const Graph>, std::size_t> with_dense_windows(const Graph& graph, Pointwise side,
+                                                                        std::int64_t channels) {
+    auto copy = std::make_shared<Graph>(graph);
+    std::vector<bool> gone(graph.nodes.size());
+    std::size_t places = 0;
+    for (const WindowPair& pair : pairs_of(graph, side)) {
+        if (pair.channels > channels)
+            continue;
+        copy->nodes[pair.second] = dense_convolution(*copy, pair, side);
+        gone[pair.first] = true;
+        for (const std::size_t between : pair.between)
+            gone[between] = true;
+        ++places;
+    }
+    if (places == 0)
+        return {nullptr, 0};
+    std::vector<Node> kept;
+    for (std::size_t i = 0; i < copy->nodes.size(); ++i)
+        if (!gone[i])
+            kept.push_back(std::move(copy->nodes[i]));
+    copy->nodes = std::move(kept);
+    return {std::move(copy), places};
+}
 
 std::optional<HeadSizes> head_sizes(const ShapedGraph& graph, double batch) {
     std::optional<HeadSizes> found;

@@ -318,22 +318,6 @@ constexpr std::array kRewrites = {
             "the application selects: its time is not counted any more", cut_post_processing},
 };
 
-} // namespace
-
-std::span<const Rewrite> known_rewrites() {
-    return kRewrites;
-}
-
-std::pair<std::shared_ptr<const Graph>, std::size_t> rewritten(const Graph& graph, const Rewrite& rewrite) {
-    auto copy = std::make_shared<Graph>(graph);
-    const std::size_t places = rewrite.apply(*copy);
-    if (places == 0)
-        return {nullptr, 0};
-    return {std::move(copy), places};
-}
-
-namespace {
-
 constexpr int kQdqOpset = 13;
 
 bool multiplies_weights(const Graph& graph, const Node& node) {
@@ -414,6 +398,18 @@ class QdqWriter {
 };
 
 } // namespace
+
+std::span<const Rewrite> known_rewrites() {
+    return kRewrites;
+}
+
+std::pair<std::shared_ptr<const Graph>, std::size_t> rewritten(const Graph& graph, const Rewrite& rewrite) {
+    auto copy = std::make_shared<Graph>(graph);
+    const std::size_t places = rewrite.apply(*copy);
+    if (places == 0)
+        return {nullptr, 0};
+    return {std::move(copy), places};
+}
 
 std::pair<std::shared_ptr<const Graph>, std::size_t>
 with_quantized_nodes(const Graph& graph, const std::set<std::string>& names) {

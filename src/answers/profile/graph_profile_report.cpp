@@ -227,30 +227,6 @@ Bullets finding_list(const std::vector<Finding>& findings) {
     return bullets;
 }
 
-} // namespace
-
-Report describe(const GraphProfile& profile, const GraphProfileView& view, Format format) {
-    Report report{"Graph profile: " + profile.name, {}};
-    const bool totals_known = profile.complete || view.allow_unknown;
-    if (format == Format::csv) {
-        GraphProfileView all = view;
-        all.top = 0;
-        return {report.title, {operator_table(profile, all)}};
-    }
-    add_blocks(report, Heading{1, report.title}, profile_takeaway(profile, totals_known),
-               summary(profile, totals_known), type_table(profile));
-    if (view.depth > 0)
-        report.blocks.emplace_back(module_table(profile, view.depth));
-    report.blocks.emplace_back(operator_table(profile, view));
-    if (view.tensors)
-        report.blocks.emplace_back(tensor_table(*profile.graph));
-    if (!profile.graph->findings.empty())
-        add_blocks(report, Heading{2, "Findings"}, finding_list(profile.graph->findings));
-    return report;
-}
-
-namespace {
-
 using JsonValue = nlohmann::ordered_json;
 
 /// Counts are written without a fraction as long as a double holds them exactly.
@@ -418,6 +394,26 @@ AnswerDocument<GraphProfile> profile_document(bool allow_unknown) {
 }
 
 } // namespace
+
+Report describe(const GraphProfile& profile, const GraphProfileView& view, Format format) {
+    Report report{"Graph profile: " + profile.name, {}};
+    const bool totals_known = profile.complete || view.allow_unknown;
+    if (format == Format::csv) {
+        GraphProfileView all = view;
+        all.top = 0;
+        return {report.title, {operator_table(profile, all)}};
+    }
+    add_blocks(report, Heading{1, report.title}, profile_takeaway(profile, totals_known),
+               summary(profile, totals_known), type_table(profile));
+    if (view.depth > 0)
+        report.blocks.emplace_back(module_table(profile, view.depth));
+    report.blocks.emplace_back(operator_table(profile, view));
+    if (view.tensors)
+        report.blocks.emplace_back(tensor_table(*profile.graph));
+    if (!profile.graph->findings.empty())
+        add_blocks(report, Heading{2, "Findings"}, finding_list(profile.graph->findings));
+    return report;
+}
 
 nlohmann::ordered_json profile_graph_schema() {
     return profile_document(false).schema();

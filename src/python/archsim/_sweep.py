@@ -101,12 +101,8 @@ class _ParquetFile:
         self._file.close()
 
 
-class _Memory:
-    def __init__(self):
-        self.parts = []
-
-    def add(self, rows):
-        self.parts.append(rows)
+class _Memory(list):
+    add = list.append
 
 
 class SweepRows:
@@ -120,23 +116,22 @@ class SweepRows:
     def __len__(self):
         return self._points
 
+    def _write(self, file):
+        for rows in self._parts:
+            file.add(rows)
+        file.close()
+
     def to_dataframe(self):
         """A pandas DataFrame; SI units, NaN where a device cannot run the model."""
         return _data_frame(b"".join(self._parts), self._header)
 
     def to_csv(self, path):
         """Writes the file that `sweep_design_space --output` would write, byte for byte."""
-        file = _TextFile(path, self._header)
-        for rows in self._parts:
-            file.add(rows)
-        file.close()
+        self._write(_TextFile(path, self._header))
 
     def to_parquet(self, path):
         """Writes an Apache Parquet file. Needs pandas and pyarrow; raises ImportError without them."""
-        file = _ParquetFile(path, self._header)
-        for rows in self._parts:
-            file.add(rows)
-        file.close()
+        self._write(_ParquetFile(path, self._header))
 
 
 def _axis(name, factors):
@@ -227,6 +222,6 @@ def sweep(
         if output is not None:
             sink.close()
     if output is None:
-        return SweepRows(header, sink.parts, points)
+        return SweepRows(header, sink, points)
     os.replace(partial, output)
     return pathlib.Path(output)

@@ -47,8 +47,7 @@ std::size_t number_before_list(std::string_view text) {
     return is_list ? digits : 0;
 }
 
-} // namespace
-
+/// As markdown_line(), within a line: there is no second one.
 std::string markdown_inline(std::string_view text) {
     constexpr std::string_view kSpecial = "\\`*_[]<>|~&$#";
     constexpr std::string_view kNoMention = "&#8288;"; // a word joiner: no width, no break
@@ -71,22 +70,6 @@ std::string markdown_inline(std::string_view text) {
     return out;
 }
 
-std::string markdown_line(std::string_view text) {
-    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size())); // four are code
-    std::string out = markdown_inline(text);
-    if (out.empty())
-        return out;
-    const char first = text.front();
-    const bool is_marker =
-        (first == '-' || first == '+') &&
-        (text.size() == 1 || text[1] == ' ' || text[1] == '\t' || text[1] == '\n' || text[1] == first);
-    if (is_marker || first == '>' || first == '=')
-        out.insert(0, "\\");
-    else if (const std::size_t digits = number_before_list(text); digits > 0)
-        out.insert(digits, "\\");
-    return out;
-}
-
 std::string markdown_target(std::string_view file) {
     const auto is_plain = [](char c) { return is_word(c) || c == '.' || c == '/' || c == '-'; };
     if (std::ranges::all_of(file, is_plain))
@@ -99,17 +82,6 @@ std::string markdown_target(std::string_view file) {
     }
     return out + ">";
 }
-
-std::string markdown_fence(std::string_view text) {
-    std::size_t longest = 0, run = 0;
-    for (const char c : text) {
-        run = c == '`' ? run + 1 : 0;
-        longest = std::max(longest, run);
-    }
-    return std::string(std::max<std::size_t>(3, longest + 1), '`');
-}
-
-namespace {
 
 class MarkdownRenderer {
   public:
@@ -190,6 +162,31 @@ class MarkdownRenderer {
 };
 
 } // namespace
+
+std::string markdown_line(std::string_view text) {
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size())); // four are code
+    std::string out = markdown_inline(text);
+    if (out.empty())
+        return out;
+    const char first = text.front();
+    const bool is_marker =
+        (first == '-' || first == '+') &&
+        (text.size() == 1 || text[1] == ' ' || text[1] == '\t' || text[1] == '\n' || text[1] == first);
+    if (is_marker || first == '>' || first == '=')
+        out.insert(0, "\\");
+    else if (const std::size_t digits = number_before_list(text); digits > 0)
+        out.insert(digits, "\\");
+    return out;
+}
+
+std::string markdown_fence(std::string_view text) {
+    std::size_t longest = 0, run = 0;
+    for (const char c : text) {
+        run = c == '`' ? run + 1 : 0;
+        longest = std::max(longest, run);
+    }
+    return std::string(std::max<std::size_t>(3, longest + 1), '`');
+}
 
 std::string render_markdown(const Report& report) {
     return MarkdownRenderer().run(report);

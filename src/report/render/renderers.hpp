@@ -20,12 +20,9 @@ std::string render_html(const Report& report, const RenderOptions& options);
 /// What stands between <main> and </main>; the identifiers of tables begin with `name`.
 std::string render_html_body(const Report& report, std::string_view name);
 
-/// Text that stays text within a line of GitHub-flavoured Markdown, whatever names in it hold: no emphasis,
-/// code, link, picture, HTML, formula, mention or cell border, and no second line.
-std::string markdown_inline(std::string_view text);
-/// The same where it begins a line: no heading, list, quotation, rule or fence either.
+/// Text that stays text as a line of GitHub-flavoured Markdown, whatever names in it hold: no emphasis, code,
+/// link, picture, HTML, formula, mention or cell border, no heading, list, quotation, rule or fence.
 std::string markdown_line(std::string_view text);
-std::string markdown_target(std::string_view file);
 /// A fence that no line of the text closes.
 std::string markdown_fence(std::string_view text);
 
@@ -40,9 +37,6 @@ std::string markdown_fence(std::string_view text);
 
 /// Columns a UTF-8 text takes on a terminal: code points, combining marks not counted.
 std::size_t display_width(std::string_view text);
-
-/// UTF-8 text in ASCII: signs that the reports use as their usual stand-ins ("u" for micro), the rest as "?".
-std::string to_ascii(std::string_view text);
 
 /// `text` padded with spaces to `width` columns.
 std::string pad(std::string_view text, std::size_t width, bool right);
@@ -67,26 +61,8 @@ std::vector<std::string> break_cell(const std::string& text, std::size_t width);
 /// have is told apart by the unit: "Within (50 %)".
 std::string left_out_columns(const Table& table, const std::vector<PlacedColumn>& placed);
 
-/// The notes that say something about the columns that are shown.
-std::vector<std::string> notes_of(const Table& table, const std::vector<PlacedColumn>& placed);
-
 /// A chart in characters: bars, lines, heat map; scatter and roofline as a grid of marks.
 std::string draw_text_chart(const Chart& chart, const RenderOptions& options);
-
-/// Points on two axes as a grid of characters; joined series (roofs, fronts) as dotted lines:
-///
-///   operations per second
-///    310 T |                    ..............
-///          |              ......
-///          |         .....          o o o
-///    144 G |    .....           o
-///          +----------------------------------
-///           0.85             30            1048  operations per byte
-///   o A100   . A100 roof, fp16
-std::string draw_plot(const Chart& chart, const RenderOptions& options);
-
-/// The first series as filled columns over its index, the others' level as a dotted line.
-std::string draw_steps(const Chart& chart, const RenderOptions& options);
 
 /// Text as HTML content or as an attribute value in double quotes.
 std::string html_escaped(std::string_view text);

@@ -1,10 +1,15 @@
 #pragma once
+// What the work of a network is made with: which of its subgraphs are the same, which tensors formats treat
+// apart, and its memory by liveness.
+//
 // Networks repeat themselves: the layers of a transformer, the blocks of a residual network. Subgraphs that
 // no mapper can tell apart are counted and priced once.
 
 #include "archsim/map/work.hpp"
+#include "archsim/ops/shaped_graph.hpp"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace archsim {
@@ -37,5 +42,33 @@ SubgraphClasses classify_subgraphs(const ShapedGraph& graph, const GraphKinds& k
 /// while it runs.
 std::vector<std::uint32_t> find_representatives(const SubgraphClasses& classes,
                                                 const std::vector<double>& timeline);
+
+// Tensors that formats treat apart: automatic mixed precision leaves some in fp32, quantisation schemes spare
+// output projections.
+
+/// Operators that multiply: automatic mixed precision brings what they read to the narrow format, and they
+/// yield it.
+bool multiplies(OpKind kind);
+
+/// Per tensor 1 where it is fp32 under automatic mixed precision: inputs, what normalisation (but of
+/// batches), softmax and look-ups in fp32 tables yield, what an fp32 parameter is added to or multiplied
+/// with, and what else reads such a tensor but multiplies nothing. Source: PyTorch, "Automatic Mixed
+/// Precision package", lists of operators that autocast to float16, autocast to float32, and promote to the
+/// widest input type. Worked: the residual stream of a vision transformer is fp32 from the sum with its
+/// positions on.
+std::vector<std::uint8_t> find_wide_tensors(const ShapedGraph& graph);
+
+/// Per tensor 1 for weights of the products that only views and element-wise work separate from a result of
+/// the network. A cache is state, not a result.
+std::vector<std::uint8_t> find_lm_head_weights(const ShapedGraph& graph);
+
+// Memory of one inference by liveness over the schedule: what is alive at each step, and an arena with
+// offsets.
+
+/// `sizes[i]` are the bytes of `buffers[i]`; `steps` is the number of subgraphs.
+MemoryPlan plan_memory(std::span<const Buffer> buffers, std::span<const double> sizes, std::size_t steps);
+
+/// The plan for sizes that are all `factor` times those of `plan`; exact where that is a power of two.
+MemoryPlan scaled(MemoryPlan plan, double factor);
 
 } // namespace archsim

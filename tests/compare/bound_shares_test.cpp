@@ -121,16 +121,16 @@ TEST_CASE("a device whose host runs most of a network is bound by its host", "[b
 
 TEST_CASE("what computes at a clock that the limit lowers is bound by power", "[bounds]") {
     Conditions conditions;
-    conditions.precision = PrecisionConfig::uniform(Precision::fp16);
+    conditions.precision = PrecisionConfig::uniform(Precision::int8);
     const auto run = [&](std::optional<double> limit_w) {
         conditions.changes.power_limit_w = limit_w;
-        return run_graph(laws::session(), laws::bound("resnet50", 64), "H100", conditions);
+        return run_graph(laws::session(), laws::bound("resnet50", 1), "KPU-T64@6W", conditions);
     };
-    const Result low = run(250);
+    const Result low = run(6);
     REQUIRE(low.estimate.power_limited);
     CHECK(bound_by_power(low));
     CHECK(binding_text(low) == "power limit");
-    const Result enough = run(2000);
+    const Result enough = run(100);
     CHECK_FALSE(bound_by_power(enough));
     CHECK(binding_text(enough) != "power limit");
 }

@@ -29,10 +29,8 @@ ArchitectureComparison compare(CompareArchitecturesRequest request) {
 }
 
 double estimate_value(const std::string& model, const std::string& hardware, Precision precision,
-                      std::int64_t batch, const Metric& metric, const MachineChanges& changes = {}) {
-    Conditions options;
+                      std::int64_t batch, const Metric& metric, Conditions options = {}) {
     options.precision = PrecisionConfig::uniform(precision);
-    options.changes = changes;
     const auto value =
         value_of(run_graph(laws::session(), laws::bound(model, batch), hardware, options), metric);
     REQUIRE(value);
@@ -171,20 +169,20 @@ TEST_CASE("every flip turns the ranking, and a little less does not", "[architec
             for (const Flip& flip : e.flips) {
                 CAPTURE(names, flip.change, flip.factor, flip.batch, metric->key);
                 CHECK((flip.a_value < flip.b_value) != a_wins);
-                const auto lever = parse_lever(flip.change);
-                if (lever) {
+                if (flip.batch == 0 && flip.precisions.empty()) {
+                    const VariedPart part = varied_part(flip.change);
                     // One of each device: that the better one could get worse hides no gain of the other.
                     CHECK(std::count_if(e.flips.begin(), e.flips.end(), [&](const Flip& other) {
                               return other.change == flip.change && other.architecture == flip.architecture;
                           }) == 1);
                     const std::size_t side = flip.architecture == names[0] ? 0 : 1;
-                    MachineChanges changes;
-                    changes[*lever] = flip.factor;
+                    Conditions changes;
+                    part.of(changes) = flip.factor;
                     const double value =
                         estimate_value("resnet18", hardware[side], Precision::fp16, 1, *metric, changes);
                     CHECK(value == (side == 0 ? flip.a_value : flip.b_value));
-                    changes[*lever] = flip.factor > 1 ? std::max(1.0, flip.factor / kResolution)
-                                                      : std::min(1.0, flip.factor * kResolution);
+                    part.of(changes) = flip.factor > 1 ? std::max(1.0, flip.factor / kResolution)
+                                                       : std::min(1.0, flip.factor * kResolution);
                     const double less =
                         estimate_value("resnet18", hardware[side], Precision::fp16, 1, *metric, changes);
                     const bool still = side == 0 ? (less < e.attribution.b_value) == a_wins

@@ -345,7 +345,7 @@ class Builder : ProcessorFacts {
                      nullptr, assumed(kUnknownMemory, "a small machine"));
         const Known bandwidth = bandwidth_of(seen().cores);
         out_.document["dram"] =
-            Json::object({{"type", device() != nullptr && device()->dram ? device()->dram->type : "unknown"},
+            Json::object({{"type", device() != nullptr && device()->dram ? device()->dram->type : "DRAM"},
                           {"capacity", out_.quantity(capacity, "GiB", kGibi)},
                           {"bandwidth", out_.quantity(bandwidth, "GB/s", kGiga)}});
         out_.fact("memory", fmt::format("{:.3g} GiB", capacity.value / kGibi), capacity);

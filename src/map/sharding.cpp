@@ -502,4 +502,16 @@ class Sharder {
 
 } // namespace
 
+std::shared_ptr<const DerivedCounts> shard(const ShapedGraph& graph, const Sharing& sharing) {
+    return Sharder(graph, sharing).run();
+}
+
+bool is_of_experts(const Operator& op) {
+    return joins_experts(op);
+}
+
+bool has_experts(const ShapedGraph& graph) {
+    return std::ranges::any_of(graph.operators, joins_experts);
+}
+
 } // namespace archsim

@@ -167,7 +167,7 @@ std::optional<CatalogueEntry> entry_in_format(const Catalogue& catalogue, std::s
     std::optional<PrecisionConfig> format = p.format ? p.format : PrecisionConfig::uniform(Precision::int4);
     const bool narrow_floats =
         !is_integer(format->compute) && bits_of(format->compute) < bits_of(Precision::bf16);
-    const bool blocks = p.gguf && !known->language_model; // of images: unpacked before 16-bit products
+    const bool blocks = p.gguf && known->kind == "diffusion"; // unpacked before 16-bit products
     if (narrow_floats || blocks) {
         PrecisionConfig around = // what lies between products
             PrecisionConfig::uniform(narrow_floats ? Precision::bf16 : Precision::fp16);

@@ -272,10 +272,12 @@ std::vector<std::string> with_every_mode(const HardwareDatabase& hardware,
         for (const PowerMode& mode : choice.device->power_modes)
             out.push_back(base + "@" + mode.name);
     }
-    std::vector<DeviceChoice> chosen; // a device that two names mean is one row
-    std::erase_if(out, [&](const std::string& name) {
-        if (parse_family(name)) // its reader picks a device
-            return false;
+    return out;
+}
+
+std::vector<std::string> each_once(const HardwareDatabase& hardware, std::vector<std::string> names) {
+    std::vector<DeviceChoice> chosen;
+    std::erase_if(names, [&](const std::string& name) {
         chosen.push_back(hardware.device(name));
         const Device& own = *chosen.back().device;
         return std::any_of(chosen.begin(), chosen.end() - 1, [&](const DeviceChoice& other) {
@@ -284,7 +286,7 @@ std::vector<std::string> with_every_mode(const HardwareDatabase& hardware,
             return (&d == &own || inside) && other.power_mode == chosen.back().power_mode;
         });
     });
-    return out;
+    return names;
 }
 
 } // namespace archsim

@@ -148,7 +148,8 @@ std::vector<FormField> cost_fields() {
     std::vector<FormField> fields;
     const CostOptions usual;
     for (const CostNumber& number : cost_numbers())
-        fields.push_back({number.key, number.help, fmt::format("{}", usual.*number.at)});
+        fields.push_back({number.key, number.help,
+                          usual.*number.at > 0 ? fmt::format("{}", usual.*number.at) : std::string()});
     fields.push_back({kGrid, "g CO2e per kWh, or a country: FRA, Germany, World",
                       fmt::format("{}", usual.grid_intensity)});
     fields.push_back({kTenure, "rent or buy", {}});

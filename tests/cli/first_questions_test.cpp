@@ -96,7 +96,7 @@ constexpr FirstQuestion kQuestions[] = {
     {"compare_models resnet50 --hardware i5-8400", "Core-i5-8400 in int8: latency "},
     {"compare_models qwen3-4b --hardware 'Steam Deck' N100",
      "512 tokens in, 128 out. Fastest: Steam-Deck in "},
-    {"local_models --on 'Ryzen 5 3600, 16GB'", "Ryzen-5-3600@16GB with 17.2 GB: "},
+    {"local_models --on 'Ryzen 5 3600, 16GB'", "Ryzen-5-3600@16GB with 15.2 GB: "},
     {"local_models 'GTX 1060'", "GTX-1060 with [0-9.]+ GB: [0-9]+ of [0-9]+ language models run "},
     // Several networks on one device, a part of a GPU, any computer with any module.
     {"compare_models yolov8n --hardware Jetson-Orin-Nano --with resnet50@20fps --fps 30",

@@ -82,7 +82,7 @@ TEST_CASE("an added family is estimated, swept and scaled like any other", "[fam
     request.hardware = {"LUT-256"};
     request.precisions = {"int8"};
     request.axes = {parse_sweep_axis("units=1x,2x"), parse_sweep_axis("array=1x,2x"),
-                    parse_sweep_axis("on_chip_memory=1x,100x")};
+                    parse_sweep_axis("on_chip_memory=1x,16x")};
     const Sweep sweep(session, request);
     std::vector<SweepRow> rows;
     sweep.run(sweep.first(), 1, [&](std::span<const SweepRow> some) {

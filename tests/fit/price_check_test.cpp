@@ -21,7 +21,7 @@ std::vector<MeasuredRow> rows_priced_at(const RowEstimator& estimator, double dr
             row.image_size = 224;
             row.batch = batch;
             row.precision = "fp16";
-            row.hardware = "RTX-4090"; // no throttling, so that power follows the prices
+            row.hardware = "H200"; // no throttling, so that power follows the prices
             row.runtime = "tensorrt";
             row.scope = "kernel";
             row.metric = MeasuredMetric::power_w;

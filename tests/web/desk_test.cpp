@@ -44,7 +44,7 @@ TEST_CASE("a page's question that cannot be read is answered by a sentence that 
         CHECK(Json::parse(desk.answer(text))["error"]["message"] == "a question is a JSON object");
     CHECK(error_of({{"ask", "rank"}, {"colour", 1}}) == "a question has no \"colour\"");
     CHECK(error_of({{"ask", "dance"}}) == "\"dance\" cannot be asked");
-    CHECK(error_of({{"ask", "rank"}, {"batch", "8"}}) == "\"batch\" of a question is not a whole number");
+    CHECK(error_of({{"ask", "rank"}, {"batch", true}}) == "\"batch\" of a question is not a whole number");
     CHECK(error_of({{"ask", "rank"}, {"batch", 18446744073709551615ULL}}) ==
           "\"batch\" of a question is not a whole number");
     CHECK(error_of({{"ask", "rank"}, {"hardware", {1}}}) == "\"hardware\" of a question is not a text");

@@ -101,7 +101,7 @@ constexpr FirstQuestion kQuestions[] = {
     // Several networks on one device, a part of a GPU, any computer with any module.
     {"compare_models yolov8n --hardware Jetson-Orin-Nano --with resnet50@20fps --fps 30",
      "Jetson-Orin-Nano@15W in int8: .*One inference every 33.3 ms, with resnet50 at 20.0/s: 1[0-9] % of the "
-     "time, 8[0-9] % left, memory 3[0-9.]* MB of 8.59 GB, average power "},
+     "time, 8[0-9] % left, memory 3[0-9.]* MB of 7.52 GB, average power "},
     {"compare_models yolov8n --hardware Jetson-Orin-Nano Hailo-8L --with scdepthv3@5fps",
      "Fastest: .*With scdepthv3 at 5.00/s: Jetson-Orin-Nano@15W, [0-9]+ inferences/s in the time that is "
      "left, memory "},

@@ -21,7 +21,7 @@ std::vector<MeasuredRow> rows_priced_at(const RowEstimator& estimator, double dr
             row.image_size = 224;
             row.batch = batch;
             row.precision = "fp16";
-            row.hardware = "H200"; // no throttling, so that power follows the prices
+            row.hardware = "RTX-4090";
             row.runtime = "tensorrt";
             row.scope = "kernel";
             row.metric = MeasuredMetric::power_w;
@@ -52,7 +52,7 @@ TEST_CASE("prices that measurements ask for are found, and every price is in one
     REQUIRE(checks.size() == 1);
     const PriceCheck& check = checks[0];
     CHECK(check.family == "gpu");
-    CHECK(check.runs == 20);
+    CHECK(check.runs == 18); // two draw what the board is rated for, whatever the prices
     CHECK(check.networks == 5);
     CHECK(check.devices == 1);
     CHECK(check.median_before > 0.02);

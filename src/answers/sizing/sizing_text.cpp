@@ -185,7 +185,8 @@ Takeaway single_takeaway(const SizingAnswer& answer) {
     if (answer.greenest == answer.fewest && answer.fewest != answer.cheapest) {
         told("Fewest devices and lowest carbon", answer.fewest, money_text(answer, at(answer.fewest)));
     } else if (answer.greenest == answer.cheapest) {
-        out.lines.back() += fmt::format(" Lowest carbon, too: {}.", power_text(*at(answer.greenest).layout));
+        out.lines.back() += fmt::format(" Lowest carbon, too: {} g CO2e/h.",
+                                        format_number(at(answer.greenest).layout->carbon_g_per_hour));
     } else {
         told("Lowest carbon", answer.greenest, power_text(*at(answer.greenest).layout));
     }

@@ -185,8 +185,11 @@ class AnswerBuilder {
         while (over - fit > 1) {
             const std::int64_t half = fit + (over - fit) / 2;
             prompt_ = half * kStep;
-            const bool held = memory_pools(memory_need(), runner_.machine()).fits() &&
-                              runner_.prefill(batch_, prompt_, prompt_ + q_.generate).status == Status::ok;
+            const Estimate pass = runner_.prefill(batch_, prompt_, prompt_ + q_.generate);
+            MemoryEstimate need = memory_need();
+            need.workspace_bytes = pass.memory.workspace_bytes;
+            need.peak_bytes += need.workspace_bytes;
+            const bool held = pass.status == Status::ok && memory_pools(need, runner_.machine()).fits();
             (held ? fit : over) = half;
         }
         prompt_ = asked;

@@ -41,8 +41,7 @@ double EnergyResolver::left_by_limit(Precision p) const {
     const double changed =
         device_.clock_change * device_.unit_change * device_.array_change * device_.array_change;
     const double rate = sustained_rate(p) / changed * spec_.best_share_of_peak.value_or(1);
-    const double watts =
-        device_.tdp.value_or(0) - table_.static_power.value_or(0) / table_.static_growth;
+    const double watts = device_.tdp.value_or(0) - table_.static_power.value_or(0) / table_.static_growth;
     return rate > 0 && watts > 0 ? 2 * watts / rate * limit_factor_ : std::numeric_limits<double>::infinity();
 }
 
@@ -51,8 +50,9 @@ double EnergyResolver::left_by_limit(Precision p) const {
 Fact EnergyResolver::within_limit(Fact all_in, Precision p) const {
     if (const double bound = left_by_limit(p); family_.bounded_by_limit && bound < all_in.value) {
         all_in.value = bound;
-        all_in.note = fmt::format("at most (limit - static) / sustained rate: {:.3g} J per operation of {:g} W",
-                                  bound / 2, device_.tdp.value);
+        all_in.note =
+            fmt::format("at most (limit - static) / sustained rate: {:.3g} J per operation of {:g} W",
+                        bound / 2, device_.tdp.value);
     }
     return all_in;
 }

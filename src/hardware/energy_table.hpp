@@ -37,16 +37,16 @@ struct EnergyTable {
     /// Joules per multiply-accumulate that a board takes beyond its events where its limit is what its
     /// densest products draw (energy.json, board_rating); zeros elsewhere.
     std::array<double, kPrecisionCount> rated_mac{};
-    Fact dram_device;       ///< part of [dram_byte] spent in DRAM and its interface, joules per byte
-    Fact static_power;      ///< watts while busy, without dynamic work: the sum of its parts
-    Fact awake_power;       ///< part of it: the die, clocked and awake, with its regulators
-    Fact clocked_power;     ///< of that, what follows the clock as f V^2; unknown where nobody told it apart
-    Fact memory_power;      ///< part of it: standby and refresh of the DRAM; unknown where there is none
+    Fact dram_device;   ///< part of [dram_byte] spent in DRAM and its interface, joules per byte
+    Fact static_power;  ///< watts while busy, without dynamic work: the sum of its parts
+    Fact awake_power;   ///< part of it: the die, clocked and awake, with its regulators
+    Fact clocked_power; ///< of that, what follows the clock as f V^2; unknown where nobody told it apart
+    Fact memory_power;  ///< part of it: standby and refresh of the DRAM; unknown where there is none
     double static_growth = 1; ///< of a changed design over the device as described
-    Fact clock_exponent;    ///< dynamic power ~ (f / f0)^a; a = 1 + 2 g when V ~ f^g
-    Fact nominal_clock;     ///< Hz; unknown = whatever clock the device runs at
-    Fact lowest_voltage;    ///< lowest V^2 relative to nominal
-    Fact supply_efficiency; ///< of the power supply between device and wall
+    Fact clock_exponent;      ///< dynamic power ~ (f / f0)^a; a = 1 + 2 g when V ~ f^g
+    Fact nominal_clock;       ///< Hz; unknown = whatever clock the device runs at
+    Fact lowest_voltage;      ///< lowest V^2 relative to nominal
+    Fact supply_efficiency;   ///< of the power supply between device and wall
     /// Multiples that these prices hold already; unknown = no measured power decided any.
     std::array<Fact, kPriceGroupCount> multiple{};
     Fact host_share; ///< host power per accelerator relative to its thermal design power; unknown = no host

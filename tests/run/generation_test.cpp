@@ -306,7 +306,8 @@ TEST_CASE("phases of an answer", "[generation]") {
 }
 
 TEST_CASE("what passes through a chip must fit its host", "[generation]") {
-    // 26 GB of int8 images and activations, out of the 7 GB that the system leaves of the board that the stick hangs on.
+    // 26 GB of int8 images and activations, out of the 7 GB that the system leaves of the board that the
+    // stick hangs on.
     const Session& session = laws::session();
     const Workload pass{.model = session.load("vgg16"), .batch = 4096};
     const Result large = session.estimate(pass, "Coral-Edge-TPU", options_of(Precision::int8));

@@ -136,14 +136,12 @@ std::string document_text(const nlohmann::ordered_json& document) {
     return json_text(document) + "\n";
 }
 
-using Json = nlohmann::ordered_json;
-
-Json any_of(const std::vector<Json>& kinds) {
-    Json schema = {{"$schema", kinds.front()["$schema"]},
-                   {"$id", kinds.front()["$id"]},
-                   {"title", kinds.front()["title"]},
-                   {"type", "object"}};
-    for (Json kind : kinds) {
+nlohmann::ordered_json any_of(const std::vector<nlohmann::ordered_json>& kinds) {
+    nlohmann::ordered_json schema = {{"$schema", kinds.front()["$schema"]},
+                                     {"$id", kinds.front()["$id"]},
+                                     {"title", kinds.front()["title"]},
+                                     {"type", "object"}};
+    for (nlohmann::ordered_json kind : kinds) {
         for (const char* of_all : {"$schema", "$id", "title"})
             kind.erase(of_all);
         schema["anyOf"].push_back(std::move(kind));
@@ -155,20 +153,21 @@ Members<std::vector<std::string>> lines_members() {
     return {{"lines", "the answer in sentences, as reports show it", std::identity{}}};
 }
 
-std::string document_text(const std::string& name, Json members) {
-    Json document = {{"schema", "archsim." + name + "/1"}, {"version", version()}};
+std::string document_text(const std::string& name, nlohmann::ordered_json members) {
+    nlohmann::ordered_json document = {{"schema", "archsim." + name + "/1"}, {"version", version()}};
     document.update(members);
     return document_text(document);
 }
 
-Json document_schema(const std::string& name, const std::string& title, Json members) {
+nlohmann::ordered_json document_schema(const std::string& name, const std::string& title,
+                                       nlohmann::ordered_json members) {
     const std::string id = "archsim." + name + "/1";
-    Json schema = {{"$schema", "http://json-schema.org/draft-07/schema#"},
-                   {"$id", id},
-                   {"title", name + ": " + title},
-                   {"type", "object"},
-                   {"required", {"schema", "version"}}};
-    for (const Json& key : members["required"])
+    nlohmann::ordered_json schema = {{"$schema", "http://json-schema.org/draft-07/schema#"},
+                                     {"$id", id},
+                                     {"title", name + ": " + title},
+                                     {"type", "object"},
+                                     {"required", {"schema", "version"}}};
+    for (const nlohmann::ordered_json& key : members["required"])
         schema["required"].push_back(key);
     schema["properties"] = {
         {"schema", {{"const", id}}},

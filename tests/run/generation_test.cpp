@@ -687,3 +687,15 @@ TEST_CASE("drawing tokens from the likeliest costs what a stack takes to order t
           Approx(drawn.latency_s / greedy.latency_s));
     CHECK(step("trt-llm", true).latency_s == step("trt-llm", false).latency_s);
 }
+
+TEST_CASE("mappings hold every demand of a layer that mixes attentions and experts, on every device",
+          "[generation]") {
+    const Session& session = laws::session();
+    Conditions conditions;
+    conditions.scope = Scope::end_to_end;
+    Workload asked{.model = session.load("minimax-text-01"), .batch = 3};
+    for (const std::string& device : session.hardware().device_ids()) {
+        CAPTURE(device);
+        CHECK_NOTHROW(session.estimate(asked, device, conditions));
+    }
+}

@@ -41,7 +41,7 @@ struct Allocation {
 
 /// Counts of one subgraph. At most kMaxDemands demands; fixed storage keeps the hot path free of allocation.
 struct Mapping {
-    static constexpr std::size_t kMaxDemands = 16;
+    static constexpr std::size_t kMaxDemands = 20;
     std::array<Demand, kMaxDemands> demands{};
     std::size_t demand_count = 0;
     EventCounts events;

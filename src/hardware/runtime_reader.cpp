@@ -96,6 +96,9 @@ constexpr std::array kPrefetchChoices = {std::pair{std::string_view("layer"), We
 constexpr std::array kFallbackChoices = {std::pair{std::string_view("none"), Fallback::none},
                                          std::pair{std::string_view("host"), Fallback::host},
                                          std::pair{std::string_view("vector"), Fallback::vector}};
+constexpr std::array kGgufChoices = {std::pair{std::string_view("none"), GgufModels::none},
+                                     std::pair{std::string_view("language"), GgufModels::language},
+                                     std::pair{std::string_view("images"), GgufModels::images}};
 
 /// {"products": "bf16", "convolutions": "bf16", "stored": "bf16", "source": "S1"}; "stored" is fp32 where
 /// absent
@@ -191,6 +194,7 @@ void read_runtime_body(ObjectReader& document, Runtime& runtime) {
     runtime.autocast = document.flag("autocast", false);
     runtime.independent_streams = document.flag("independent_streams", false);
     runtime.language_models = document.flag("language_models", false);
+    runtime.gguf = read_choice(document, "gguf", kGgufChoices);
     runtime.precisions = read_precisions(document, "precisions");
     runtime.weight_only = read_precisions(document, "weight_only");
     runtime.unusual = read_precisions(document, "unusual");

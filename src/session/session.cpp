@@ -2,10 +2,10 @@
 
 #include "checkpoint/diffusion.hpp"
 #include "core/data_dir.hpp"
-#include "core/lists.hpp"
 #include "hardware/parameter_site.hpp"
 #include "machine/this_machine.hpp"
 #include "result/latency_spread.hpp"
+#include "session/generation/language_model.hpp"
 #include "session/graph_run.hpp"
 #include "session/loading.hpp"
 #include "session/prepared.hpp"
@@ -175,20 +175,6 @@ Conditions of_companion(Conditions conditions, const Workload& workload) {
     return conditions;
 }
 
-/// What opens a GGUF file of an image model where nobody named a stack: eager PyTorch, whose libraries unpack
-/// its blocks before each product (diffusers, GGUFQuantizationConfig; city96/ComfyUI-GGUF). Empty: the device
-/// has none, or the file is of another kind.
-std::string stack_of_blocks(const HardwareDatabase& hardware, std::string_view device,
-                            const Workload& workload) {
-    constexpr std::string_view kUnpacks = "pytorch-eager";
-    const CatalogueEntry& info = workload.model.info;
-    if (info.file.extension() == ".gguf" && !info.language_model && !workload.prompt)
-        for (const std::string& stack : hardware.device(device).device->runtimes)
-            if (contains(hardware.runtime(stack)->aliases, kUnpacks))
-                return stack;
-    return {};
-}
-
 } // namespace
 
 Result Session::estimate(const Workload& asked, std::string_view device, const Conditions& conditions) const {
@@ -204,12 +190,14 @@ Result Session::estimate(const Workload& asked, std::string_view device, const C
     }
     const Workload workload = usual_question(asked);
     check(workload, conditions);
-    hardware_->device(device); // names that do not exist are errors, not results
+    // Names that do not exist are errors, not results.
+    const std::shared_ptr<const Device> known = hardware_->device(device).device;
     if (!conditions.stack.empty())
         hardware_->runtime(conditions.stack);
     Conditions meant = settled(conditions, workload);
-    if (meant.stack.empty())
-        meant.stack = stack_of_blocks(*hardware_, device, workload);
+    if (const CatalogueEntry& info = workload.model.info;
+        meant.stack.empty() && !info.language_model && !workload.prompt)
+        meant.stack = stack_of_file(*hardware_, *known, info.file, GgufModels::images);
     refuse_unknown_names(workload);
     const std::shared_ptr<const Prepared> prepared = prepare(workload);
     if (meant.format_of_device) {

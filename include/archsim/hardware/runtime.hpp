@@ -22,6 +22,8 @@ struct OperatorRules;
 
 enum class WeightPrefetch : std::uint8_t { layer, network };
 enum class Fallback : std::uint8_t { none, host, vector };
+/// Models whose GGUF files a stack opens.
+enum class GgufModels : std::uint8_t { none, language, images };
 
 /// A parameter of a stack, with what differs by generation.
 struct ParameterEntry {
@@ -84,6 +86,7 @@ struct Runtime {
     bool independent_streams = false; ///< saturated throughput = one stream per core
     bool language_models =
         false; ///< made for autoregressive language models: preferred for them on its devices
+    GgufModels gguf = GgufModels::none;
     std::vector<Precision> precisions;         ///< empty = all the device has
     std::vector<Precision> weight_only;        ///< weight formats narrower than arithmetic
     std::vector<Precision> unusual;            ///< of `precisions`: few networks are deployed in them

@@ -103,9 +103,14 @@ class GenerationModel {
         before_bound_;
 };
 
-/// The software stack for language models: llama.cpp for a GGUF file, which is its own format, where the
-/// device has it; else the device's default where it is made for them or none of the device's stacks is, else
-/// the first that is (Runtime::language_models), in the order of the device's file.
+/// The first of the device's stacks that opens GGUF files of such models (Runtime::gguf); empty for another
+/// file, and where none does.
+std::string stack_of_file(const HardwareDatabase& hardware, const Device& device,
+                          const std::filesystem::path& file, GgufModels models);
+
+/// The software stack for language models: what opens a GGUF file, where the device has it; else the device's
+/// default where it is made for them or none of the device's stacks is, else the first that is
+/// (Runtime::language_models), in the order of the device's file.
 std::string language_runtime(const HardwareDatabase& hardware, const Device& device,
                              const std::filesystem::path& file = {});
 

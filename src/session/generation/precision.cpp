@@ -11,11 +11,19 @@
 
 namespace archsim {
 
+std::string stack_of_file(const HardwareDatabase& hardware, const Device& device,
+                          const std::filesystem::path& file, GgufModels models) {
+    if (file.extension() != ".gguf")
+        return {};
+    const auto opener = std::ranges::find_if(
+        device.runtimes, [&](const std::string& id) { return hardware.runtime(id)->gguf == models; });
+    return opener != device.runtimes.end() ? *opener : std::string();
+}
+
 std::string language_runtime(const HardwareDatabase& hardware, const Device& device,
                              const std::filesystem::path& file) {
-    constexpr std::string_view kOfGguf = "llama.cpp";
-    if (file.extension() == ".gguf" && contains(device.runtimes, kOfGguf))
-        return std::string(kOfGguf);
+    if (std::string opener = stack_of_file(hardware, device, file, GgufModels::language); !opener.empty())
+        return opener;
     const auto made_for_it = [&](const std::string& id) { return hardware.runtime(id)->language_models; };
     if (made_for_it(device.default_runtime))
         return device.default_runtime;

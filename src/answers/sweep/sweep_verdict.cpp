@@ -41,10 +41,28 @@ std::vector<std::string> models_of(const SweepSummary& summary) {
     return models;
 }
 
+/// "bandwidth 1.41x, units 2.00x"; empty of the device as it is stated.
+std::string factors_text(const SweepRow& row, const std::vector<SweepAxis>& axes) {
+    return joined(indices(std::min(axes.size(), row.factors.size())), [&](std::size_t i) {
+        return row.factors[i] == 1 ? std::string()
+                                   : fmt::format("{} {}", axes[i].name, factor_text(row.factors[i]));
+    });
+}
+
+/// A point behind one that is named: what it shares with that is not said again.
+std::string label_beside(const SweepRow& named, const SweepRow& row, const std::vector<SweepAxis>& axes) {
+    if (row.point == named.point)
+        return "the same point";
+    if (row.hardware != named.hardware || row.batch != named.batch || row.executed != named.executed)
+        return point_label(row, axes);
+    const std::string factors = factors_text(row, axes);
+    return factors.empty() ? row.hardware + " as stated" : factors;
+}
+
 /// "Fastest: A, 191 us. Least energy: the same point, 24.6 mJ. Not ranked: B, 150 us (projected)."
 std::string model_line(const SweepSummary& summary, const std::string& model) {
     std::string text, projections;
-    std::optional<std::uint64_t> named;
+    std::optional<SweepRow> first;
     for (std::size_t w = 0; w < summary.winners.size(); ++w) {
         const Metric& metric = summary.winners[w].metric();
         const auto measured = summary.winners[w].row_of(model),
@@ -55,9 +73,10 @@ std::string model_line(const SweepSummary& summary, const std::string& model) {
         text +=
             fmt::format("{}{}: {}, {}.", text.empty() ? "" : " ",
                         best_words(metric) + (measured ? "" : fmt::format(" ({})", name_of(row->standing))),
-                        named == row->point ? std::string("the same point") : point_label(*row, summary.axes),
+                        first ? label_beside(*first, *row, summary.axes) : point_label(*row, summary.axes),
                         format_value(metric, *row->value(metric)));
-        named = named.value_or(row->point);
+        if (!first)
+            first = row;
         if (measured && projected && better(metric, *projected->value(metric), *measured->value(metric)))
             projections += fmt::format(
                 "{}{}, {} ({})", projections.empty() ? "" : "; ", point_label(*projected, summary.axes),
@@ -172,11 +191,9 @@ std::string factor_text(double factor) {
 }
 
 std::string point_label(const SweepRow& row, const std::vector<SweepAxis>& axes) {
-    std::string text = row.hardware;
-    for (std::size_t i = 0; i < axes.size() && i < row.factors.size(); ++i)
-        if (row.factors[i] != 1)
-            text += fmt::format(", {} {}", axes[i].name, factor_text(row.factors[i]));
-    return fmt::format("{}, batch {}, {}", text, row.batch, row.executed);
+    const std::string factors = factors_text(row, axes);
+    return fmt::format("{}{}{}, batch {}, {}", row.hardware, factors.empty() ? "" : ", ", factors, row.batch,
+                       row.executed);
 }
 
 std::vector<std::string> sweep_lines(const SweepSummary& summary) {

@@ -113,10 +113,8 @@ struct ConfigWords {
                                              const std::string& file, const std::string& key) {
         if (value.is_object())
             return texts_of_json(*field, value, fmt::format("--config: {}: /{}", file, key));
-        std::vector<std::string> texts;
-        for (const Json& item : value.is_array() ? value : Json::array({value}))
-            texts.push_back(text_of(item, file, key));
-        return texts;
+        return mapped(value.is_array() ? value : Json::array({value}),
+                      [&](const Json& item) { return text_of(item, file, key); });
     }
 };
 
@@ -192,12 +190,8 @@ std::vector<std::string> with_config(std::span<char* const> arguments, const std
 namespace {
 
 std::vector<std::string> long_flags(const std::vector<OptionFacts>& options) {
-    std::vector<std::string> known;
-    for (const OptionFacts& option : options)
-        for (const std::string& name : option.flags)
-            if (name.starts_with("--"))
-                known.push_back(name);
-    return known;
+    return kept(flattened(options, &OptionFacts::flags),
+                [](const std::string& name) { return name.starts_with("--"); });
 }
 
 /// Our name for what others call so; empty: none.

@@ -2,6 +2,7 @@
 
 #include "core/embedded_files.hpp"
 #include "core/in_parallel.hpp"
+#include "core/lists.hpp"
 #include "core/text.hpp"
 #include "hardware/device_files.hpp"
 #include "hardware/device_reader.hpp"
@@ -216,9 +217,8 @@ struct HardwareDatabase::State {
             return std::nullopt;
         if (loosely.entries.size() == 1)
             return Found{*loosely.entries.front(), loosely.memory};
-        std::vector<std::string> ids;
-        for (const DatabaseEntry* entry : loosely.entries)
-            ids.push_back(entry->id);
+        std::vector<std::string> ids =
+            mapped(loosely.entries, [&](const DatabaseEntry* entry) { return entry->id; });
         throw InputError(Finding{.kind = FindingKind::unknown_name,
                                  .message = fmt::format("\"{}\" may be one of {} devices", name, ids.size()),
                                  .hint = fmt::format("name {}", either_of(ids))});
@@ -327,9 +327,7 @@ DeviceChoice HardwareDatabase::device(std::string_view name) const {
             return choice;
         }
         if (stated == nullptr) {
-            std::vector<std::string> known;
-            for (const PowerMode& candidate : device.power_modes)
-                known.push_back(candidate.name);
+            std::vector<std::string> known = mapped(device.power_modes, &PowerMode::name);
             for (const DeviceSlice& slice : device.slices)
                 known.push_back(slice.name);
             throw InputError(Finding{

@@ -49,21 +49,19 @@ Enum read_held_name(ObjectReader& entry, std::string_view key) {
 
 HeldSet read_held_set(ObjectReader& entry) {
     constexpr Bounds kCount{0, 1e7}, kRatio{1e-6, 1e6};
-    HeldSet set;
-    set.family = entry.text("family", Need::required);
-    set.vendor = entry.text("vendor");
-    set.generation = entry.text("generation");
-    set.device = entry.text("device", Need::required);
-    set.runtime = entry.text("runtime", Need::required);
-    set.kind = read_held_name<NetworkKind>(entry, "kind");
-    set.time = read_held_name<TimeKind>(entry, "time");
-    set.rows = static_cast<int>(entry.number("rows", kCount, Need::required));
-    set.inside = static_cast<int>(entry.number("inside", kCount, Need::required));
-    set.low = entry.number("low", kRatio, Need::required);
-    set.median = entry.number("median", kRatio, Need::required);
-    set.high = entry.number("high", kRatio, Need::required);
-    set.example = entry.text("example", Need::required);
-    return set;
+    return {.family = entry.text("family", Need::required),
+            .vendor = entry.text("vendor"),
+            .generation = entry.text("generation"),
+            .device = entry.text("device", Need::required),
+            .runtime = entry.text("runtime", Need::required),
+            .kind = read_held_name<NetworkKind>(entry, "kind"),
+            .time = read_held_name<TimeKind>(entry, "time"),
+            .rows = static_cast<int>(entry.number("rows", kCount, Need::required)),
+            .inside = static_cast<int>(entry.number("inside", kCount, Need::required)),
+            .low = entry.number("low", kRatio, Need::required),
+            .median = entry.number("median", kRatio, Need::required),
+            .high = entry.number("high", kRatio, Need::required),
+            .example = entry.text("example", Need::required)};
 }
 
 } // namespace

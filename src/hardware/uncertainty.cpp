@@ -67,23 +67,19 @@ double read_variance(ObjectReader& entry, std::string_view key) {
 }
 
 ErrorModel::Within read_within(ObjectReader& entry) {
-    ErrorModel::Within row;
-    row.family = read_family(entry);
-    row.runtime = entry.text("runtime");
-    row.metric = read_metric(entry, Need::optional);
-    row.variance = read_variance(entry, "deviation");
-    row.rows = static_cast<int>(entry.number("rows", {0, 1e6}, Need::required));
-    return row;
+    return {.family = read_family(entry),
+            .runtime = entry.text("runtime"),
+            .metric = read_metric(entry, Need::optional),
+            .variance = read_variance(entry, "deviation"),
+            .rows = static_cast<int>(entry.number("rows", {0, 1e6}, Need::required))};
 }
 
 ErrorModel::Fresh read_fresh(ObjectReader& entry) {
-    ErrorModel::Fresh row;
-    row.family = read_family(entry);
-    row.draw = entry.text("of", Need::required) == "draw";
-    row.variance = read_variance(entry, "deviation");
-    row.scatter = entry.number("scatter", {0.1, 100}, Need::required);
-    row.devices = static_cast<int>(entry.number("devices", {0, 1e6}, Need::required));
-    return row;
+    return {.family = read_family(entry),
+            .draw = entry.text("of", Need::required) == "draw",
+            .variance = read_variance(entry, "deviation"),
+            .scatter = entry.number("scatter", {0.1, 100}, Need::required),
+            .devices = static_cast<int>(entry.number("devices", {0, 1e6}, Need::required))};
 }
 
 ErrorModel::Set read_set(ObjectReader& entry) {

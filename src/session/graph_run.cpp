@@ -73,11 +73,7 @@ std::shared_ptr<const BoundModel> bind_graph(const ImportedGraph& model, std::in
 }
 
 Result asked(std::shared_ptr<const ModelFacts> model, std::string_view device, const Conditions& conditions) {
-    Result result;
-    result.model = std::move(model);
-    result.hardware = device;
-    result.conditions = conditions;
-    return result;
+    return {.model = std::move(model), .hardware = std::string(device), .conditions = conditions};
 }
 
 Result run_graph(const Session& session, const std::shared_ptr<const BoundModel>& model,

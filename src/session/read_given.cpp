@@ -97,10 +97,9 @@ bool set_value(std::string_view text, MeasuredRow& row) {
 MeasuredRow parse_given(std::string_view text, const Session& session, std::string_view device,
                         std::string_view flag, std::string_view stack) {
     const UsageError form(
-        fmt::format("{}: \"{}\" is not NETWORK [FORMAT] [bN] [prefill|decode|ttft|tpot] "
-                    "[inN] [outN] [cN] [tp=N] [on DEVICE] [under STACK] = VALUE with ms, us, "
-                    "s or /s, like \"resnet50 int8 on Hailo-8 = 3.1ms\" or \"qwen3-8b int4 "
-                    "decode on RTX-4090 = 120/s\"",
+        fmt::format("{}: \"{}\" is not NETWORK [FORMAT] [bN] [prefill|decode|ttft|tpot] [inN] [outN] [cN] "
+                    "[tp=N] [on DEVICE] [under STACK] = VALUE with ms, us, s or /s, like \"resnet50 int8 on "
+                    "Hailo-8 = 3.1ms\" or \"qwen3-8b int4 decode on RTX-4090 = 120/s\"",
                     flag, text));
     const auto equals = text.rfind('=');
     if (equals == std::string_view::npos)

@@ -167,12 +167,10 @@ class RunWriter {
                "CONFLICT DO NOTHING"};
     SqlStatement select_conditions_{
         file_, "SELECT id FROM conditions WHERE runtime = ? AND batch_size = ? AND precision = ? AND "
-               "kv_cache = ? AND "
-               "scenario = ? AND scope = ? AND prompt_tokens = ? AND generate_tokens = ? AND devices = ? AND "
-               "question = ?"};
+               "kv_cache = ? AND scenario = ? AND scope = ? AND prompt_tokens = ? AND generate_tokens = ? "
+               "AND devices = ? AND question = ?"};
     SqlStatement insert_{file_, "INSERT INTO results (run_id, model_id, device_id, conditions_id, "
-                                "executed_precision, status, reason) "
-                                "VALUES (?, ?, ?, ?, ?, ?, ?)"};
+                                "executed_precision, status, reason) VALUES (?, ?, ?, ?, ?, ?, ?)"};
     SqlStatement measure_{file_, "INSERT INTO measures VALUES (?, ?, ?, ?, ?)"};
 };
 

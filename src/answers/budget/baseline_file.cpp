@@ -194,13 +194,11 @@ class BaselineMembers {
     const nlohmann::json& json() const { return object_; }
 
     [[noreturn]] void fail(std::string_view key, std::string_view expected) const {
-        Finding finding;
-        finding.kind = FindingKind::malformed_file;
-        finding.file = file_;
-        finding.where = key.empty() ? place_ : fmt::format("{}/{}", place_, key);
-        finding.message = fmt::format("is not {}", expected);
-        finding.hint = "write the baseline again with check_budget --save-baseline";
-        throw InputError(finding);
+        throw InputError(Finding{.kind = FindingKind::malformed_file,
+                                 .message = fmt::format("is not {}", expected),
+                                 .file = file_,
+                                 .where = key.empty() ? place_ : fmt::format("{}/{}", place_, key),
+                                 .hint = "write the baseline again with check_budget --save-baseline"});
     }
 
   private:

@@ -182,9 +182,8 @@ SizingAnswer size_service(const Session& session, const Model& model, std::span<
         answer.request.serving.load.count = sized_requests(answer.request);
     answer.request.serving.find_capacity = false;
 
-    std::vector<std::shared_ptr<const Device>> known;
-    for (const std::string& name : hardware)
-        known.push_back(session.hardware().device(name).device);
+    std::vector<std::shared_ptr<const Device>> known =
+        mapped(hardware, [&](const std::string& name) { return session.hardware().device(name).device; });
     for (const Conditions& format : formats) // a name that no stack has is no fault of a device
         if (!format.stack.empty())
             session.hardware().runtime(format.stack);

@@ -28,16 +28,27 @@ template <class Get>
 SizingColumn layout_column(Column column, Get get) {
     return {std::move(column), [=](const SizedDevice& d) { return d.layout ? get(*d.layout) : Cell{}; }};
 }
-SizingColumn layout_number(Column column, std::optional<double> (*get)(const SizedLayout&)) {
-    return {std::move(column), 1,
-            [get](const SizedDevice& d) { return d.layout ? get(*d.layout) : std::nullopt; }};
+template <class Get>
+SizingColumn layout_number(Column column, Get get) {
+    return {std::move(column), 1, [get](const SizedDevice& d) {
+                return d.layout ? std::optional<double>(std::invoke(get, *d.layout)) : std::nullopt;
+            }};
+}
+/// One of its run.
+template <class Get>
+SizingColumn run_number(Column column, Get get) {
+    return layout_number(std::move(column), [get](const SizedLayout& l) { return std::invoke(get, l.run); });
 }
 
-Cell p99_of(double value, double low, double high) {
-    Cell cell = cell_in(kSizingMilli, value);
-    if (low > 0)
-        cell.interval = {low, value, high};
-    return cell;
+SizingColumn p99_column(const char* heading, const char* key, Percentiles ServingSummary::*waits,
+                        PercentileBounds WaitBounds::*bounds) {
+    return layout_column(least_best(heading, "ms", key), [=](const SizedLayout& l) {
+        const double value = (l.run.summary.*waits).p99;
+        Cell cell = cell_in(kSizingMilli, value);
+        if (const PercentileBounds& b = l.run.bounds.*bounds; b.low.p99 > 0)
+            cell.interval = {b.low.p99, value, b.high.p99};
+        return cell;
+    });
 }
 
 std::vector<SizingColumn> sizing_columns(std::string_view basis, bool with_reasons) {
@@ -56,36 +67,26 @@ std::vector<SizingColumn> sizing_columns(std::string_view basis, bool with_reaso
              return Cell{fmt::format("{:g}", 100 * d.layout->probability), d.layout->probability,
                          d.holds ? Tone::good : Tone::bad};
          }},
-        layout_column(least_best("TTFT P99", "ms", "time_to_first_token_p99_s"),
-                      [](L l) {
-                          return p99_of(l.run.summary.time_to_first_s.p99,
-                                        l.run.bounds.time_to_first_s.low.p99,
-                                        l.run.bounds.time_to_first_s.high.p99);
-                      }),
-        layout_column(least_best("TPOT P99", "ms", "time_per_output_token_p99_s"),
-                      [](L l) {
-                          return p99_of(l.run.summary.time_per_token_s.p99,
-                                        l.run.bounds.time_per_token_s.low.p99,
-                                        l.run.bounds.time_per_token_s.high.p99);
-                      }),
+        p99_column("TTFT P99", "time_to_first_token_p99_s", &ServingSummary::time_to_first_s,
+                   &WaitBounds::time_to_first_s),
+        p99_column("TPOT P99", "time_per_output_token_p99_s", &ServingSummary::time_per_token_s,
+                   &WaitBounds::time_per_token_s),
         layout_number(least_best("Cost", fmt::format("USD/h {}", basis), "usd_per_hour"),
-                      [](L l) { return l.usd_per_hour; }),
-        layout_number(least_best("Cost", "USD/month", "usd_per_month", 2),
-                      [](L l) { return l.usd_per_month(); }),
-        layout_number(least_best("Input", "USD/M tok", "usd_per_million_prompt_tokens", 1),
-                      [](L l) { return l.run.usd_per_million_prompt(); }),
-        layout_number(least_best("Output", "USD/M tok", "usd_per_million_output_tokens", 1),
-                      [](L l) { return l.run.usd_per_million_output(); }),
+                      &SizedLayout::usd_per_hour),
+        layout_number(least_best("Cost", "USD/month", "usd_per_month", 2), &SizedLayout::usd_per_month),
+        run_number(least_best("Input", "USD/M tok", "usd_per_million_prompt_tokens", 1),
+                   &ServingResult::usd_per_million_prompt),
+        run_number(least_best("Output", "USD/M tok", "usd_per_million_output_tokens", 1),
+                   &ServingResult::usd_per_million_output),
         layout_number(least_best("Input", "J/M tok", "joules_per_million_prompt_tokens", 3),
-                      [](L l) { return std::optional(l.run.summary.joules_per_million_prompt); }),
+                      [](L l) { return l.run.summary.joules_per_million_prompt; }),
         layout_number(least_best("Output", "J/M tok", "joules_per_million_output_tokens", 3),
-                      [](L l) { return std::optional(l.run.summary.joules_per_million_output); }),
+                      [](L l) { return l.run.summary.joules_per_million_output; }),
         layout_number(least_best("Input", "g CO2e/M", "carbon_g_per_million_prompt_tokens", 3),
-                      [](L l) { return std::optional(l.carbon_g_per_million_prompt()); }),
+                      &SizedLayout::carbon_g_per_million_prompt),
         layout_number(least_best("Output", "g CO2e/M", "carbon_g_per_million_output_tokens", 2),
-                      [](L l) { return std::optional(l.carbon_g_per_million_output()); }),
-        layout_number(least_best("Power", "W", "facility_power_w", 2),
-                      [](L l) { return std::optional(l.watts); }),
+                      &SizedLayout::carbon_g_per_million_output),
+        layout_number(least_best("Power", "W", "facility_power_w", 2), &SizedLayout::watts),
         layout_column(least_best("Busy", "%", "utilization", 3),
                       [](L l) { return percent_cell(l.run.summary.utilization); }),
         evidence_column<SizedDevice>(
@@ -100,8 +101,6 @@ Table memory_table(const SizingAnswer& answer) {
     const auto gigabytes = [](double SizedMemory::*part) {
         return [part](const SizedDevice& d) { return d.layout->memory.*part; };
     };
-    std::vector<SizedDevice> sized;
-    std::ranges::copy_if(answer.devices, std::back_inserter(sized), has_layout);
     Table table = table_of<SizedDevice>(
         "Memory of one device",
         {{{"Hardware", "", "hardware"}, &SizedDevice::hardware},
@@ -115,7 +114,7 @@ Table memory_table(const SizingAnswer& answer) {
           [](const SizedDevice& d) {
               return (d.layout->at_twice.ratio <= 1 ? "holds: " : "") + pressure_text(d.layout->at_twice);
           }}},
-        sized);
+        kept(answer.devices, has_layout));
     table.notes.emplace_back("KV cache: in use at most; Engine: activations and what stack and driver keep; "
                              "Free: KV-cache blocks that stay empty.");
     return table;
@@ -219,10 +218,9 @@ Report describe(const SizingAnswer& answer, const PlainView&, Format format) {
         return report;
     }
     add_blocks(report, Heading{1, report.title}, sizing_takeaway(answer));
-    std::vector<SizedDevice> shown;
-    for (const SizedDevice& d : answer.devices)
-        if (d.layout || answer.devices.size() <= 12) // of many those with an answer; the others are below
-            shown.push_back(d);
+    std::vector<SizedDevice> shown = kept(answer.devices, [&](const SizedDevice& d) {
+        return d.layout || answer.devices.size() <= 12; // of many those with an answer; the others are below
+    });
     const auto price = [](const SizedDevice& d) { // as the first line names them
         return std::pair(!d.holds, d.layout ? d.layout->usd_per_hour.value_or(INFINITY) : INFINITY);
     };

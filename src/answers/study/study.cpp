@@ -196,11 +196,7 @@ std::vector<RankedResult> study_rows(const Study& study) {
 
 /// The formats of its cells, each once.
 std::vector<std::string> precisions_of(const Study& study) {
-    std::vector<std::string> names;
-    for (const StudyGroup& group : study.groups)
-        if (!contains(names, group.precision))
-            names.push_back(group.precision);
-    return names;
+    return distinct(study.groups, &StudyGroup::precision);
 }
 
 /// What is asked of every cell, under the keys of a study file; devices are its hardware.

@@ -34,11 +34,7 @@ std::vector<SweepWinner> sweep_winners(const SweepSummary& summary) {
 
 /// The models in the order of their rows.
 std::vector<std::string> models_of(const SweepSummary& summary) {
-    std::vector<std::string> models;
-    for (const SweepWinner& winner : sweep_winners(summary))
-        if (!contains(models, winner.row.model))
-            models.push_back(winner.row.model);
-    return models;
+    return distinct(sweep_winners(summary), [](const SweepWinner& winner) { return winner.row.model; });
 }
 
 /// "bandwidth 1.41x, units 2.00x"; empty of the device as it is stated.

@@ -156,8 +156,7 @@ std::vector<std::string> assumption_notes(const CostOptions& o) {
                     o.years, origin(o.years, usual.years, "assumed: usual depreciation of servers"),
                     100 * o.utilization, origin(o.utilization, usual.utilization, "assumed")),
         "Purchase is the device at its list price of the date shown, and its share of the server that the "
-        "price "
-        "column names; no staff, no space.",
+        "price column names; no staff, no space.",
         "Embodied carbon is that of making the device, where its vendor publishes it, over its years of use; "
         "it comes on top of its electricity's.",
     };
@@ -262,9 +261,8 @@ std::vector<Block> cost_blocks(std::span<const Result> results, const CostOption
     append(table.notes, assumption_notes(options));
     if (std::string said = cost_basis(results, options); !said.empty())
         table.notes.insert(table.notes.begin(), std::move(said));
-    std::vector<std::shared_ptr<const Device>> devices;
-    for (const Row& row : rows)
-        devices.push_back(row.result->device);
+    std::vector<std::shared_ptr<const Device>> devices =
+        mapped(rows, [&](const Row& row) { return row.result->device; });
     CostOptions both = options; // the table has what is rented beside what is bought
     both.tenure = Tenure::cheaper;
     append(table.notes, unused_prices(devices, both));

@@ -312,10 +312,8 @@ std::string none_text(const VerdictQuestion& q, const VerdictFacts& facts) {
 
 /// "2 of 7 cannot run it: A, B."
 std::string failing_text(const VerdictQuestion& q) {
-    std::vector<std::string> names;
-    for (std::size_t i = 0; i < q.results.size(); ++i)
-        if (!q.results[i].ok())
-            names.push_back(q.labels[i]);
+    const std::vector<std::string> names =
+        names_at(q, kept(indices(q.results.size()), [&](std::size_t i) { return !q.results[i].ok(); }));
     if (names.empty())
         return "";
     return fmt::format("No estimate for {} of {}: {}.", names.size(), q.results.size(), names_text(names));
@@ -382,21 +380,18 @@ std::string unlike_text(const VerdictQuestion& q, std::size_t i) {
     return fmt::format("Less sure: {} on {}.", e.unlike, q.labels[i]);
 }
 
-/// What the numbers leave out; empty for whole models.
-std::string uncounted_line(const VerdictQuestion& q) {
+/// What the numbers leave out; absent for whole models.
+std::optional<std::string> uncounted_of(const VerdictQuestion& q) {
     for (const Result& r : q.results)
         if (r.ok() && !r.estimate.uncounted.empty())
-            return fmt::format("Incomplete: {}.", r.estimate.uncounted);
-    return "";
+            return r.estimate.uncounted;
+    return std::nullopt;
 }
 
 /// "No estimate yet: the model needs a size; for example --dim H=224 --dim W=224."
 std::string sizes_line(const VerdictQuestion& q) {
-    std::vector<std::string> flags;
-    for (const Result& r : q.results)
-        for (std::string& flag : sizes_wanted(r.estimate.findings))
-            if (!contains(flags, flag))
-                flags.push_back(std::move(flag));
+    const std::vector<std::string> flags =
+        distinct(flattened(q.results, [](const Result& r) { return sizes_wanted(r.estimate.findings); }));
     if (flags.empty())
         return "";
     return fmt::format("No estimate yet: the model needs {}, for example {}.",
@@ -457,10 +452,7 @@ std::vector<std::string> joined(const std::vector<Sentence>& sentences) {
     for (const Sentence& s : sentences)
         if (!s.text.empty())
             lines[s.line] += (lines[s.line].empty() ? "" : " ") + s.text;
-    std::vector<std::string> all;
-    for (auto& [number, line] : lines)
-        all.push_back(std::move(line));
-    return all;
+    return mapped(lines, [](const auto& line) { return line.second; });
 }
 
 std::vector<std::string> in_few_rows(std::vector<Sentence> sentences) {
@@ -480,7 +472,9 @@ std::vector<std::string> in_few_rows(std::vector<Sentence> sentences) {
 }
 
 std::vector<std::string> lines_of(const VerdictQuestion& q, const VerdictFacts& facts) {
-    std::vector<Sentence> all = {{0, 0, uncounted_line(q)}};
+    std::vector<Sentence> all;
+    if (const auto uncounted = uncounted_of(q))
+        all.push_back({0, 0, fmt::format("Incomplete: {}.", *uncounted)});
     if (facts.best.empty()) {
         const std::string sizes = sizes_line(q);
         all.push_back({1, 0, sizes.empty() ? none_runs_text(q) : sizes});
@@ -574,9 +568,7 @@ VerdictRecord verdict_record(const VerdictQuestion& q) {
         if (const auto shares = bound_shares(q.results[leader]))
             record.bound = {q.labels[leader], shares->largest(), shares->of(shares->largest())};
     }
-    for (const Result& r : q.results)
-        if (!record.uncounted && r.ok() && !r.estimate.uncounted.empty())
-            record.uncounted = r.estimate.uncounted;
+    record.uncounted = uncounted_of(q);
     for (const Advice& advice : advice_for(q.tried, q.results))
         record.helps.push_back({{q.labels[advice.result]}, advice.text});
     return record;

@@ -1,5 +1,7 @@
 #include "fit/errors/left_out.hpp"
 
+#include "core/lists.hpp"
+
 #include <Eigen/Core>
 #include <fmt/format.h>
 
@@ -455,11 +457,9 @@ ErrorModel fit_errors(const ErrorEvidence& evidence, const Unseen& unseen, const
     for (const ErrorRow* row : all)
         networks[{row->device, row->runtime}].insert(row->model);
     const auto with_others = [&](const Rows& rows) {
-        Rows result;
-        std::copy_if(rows.begin(), rows.end(), std::back_inserter(result), [&](const ErrorRow* row) {
+        return kept(rows, [&](const ErrorRow* row) {
             return networks[{row->device, row->runtime}].size() > 1;
         });
-        return result;
     };
     const Rows others = with_others(known);
     model.within = fit_within(with_others(all));
@@ -468,13 +468,9 @@ ErrorModel fit_errors(const ErrorEvidence& evidence, const Unseen& unseen, const
         std::set<std::string_view> ids(unseen_then.begin(), unseen_then.end());
         for (const ErrorRow& row : run)
             ids.insert(row.id);
-        Rows before;
-        std::copy_if(known.begin(), known.end(), std::back_inserter(before),
-                     [&](const ErrorRow* row) { return !ids.contains(row->id); });
         ErrorModel then;
-        then.sets = sets_of(before);
-        for (SetError& set : errors_of_sets(seen(run, unseen), model, then))
-            fresh.push_back(std::move(set));
+        then.sets = sets_of(kept(known, [&](const ErrorRow* row) { return !ids.contains(row->id); }));
+        append(fresh, errors_of_sets(seen(run, unseen), model, then));
     }
     // Few first runs state power: devices left out stand in for them.
     Rows draws = seen(evidence.without_device, unseen);

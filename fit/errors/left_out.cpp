@@ -1,5 +1,6 @@
 #include "fit/errors/left_out.hpp"
 
+#include "core/lists.hpp"
 #include "hardware/uncertainty.hpp"
 
 #include <algorithm>
@@ -102,10 +103,7 @@ ErrorEvidence evidence_of(const std::vector<ValidatedRow>& without_model,
 }
 
 std::vector<ErrorRow> without(const std::vector<ErrorRow>& rows, const std::set<std::string_view>& ids) {
-    std::vector<ErrorRow> result;
-    std::copy_if(rows.begin(), rows.end(), std::back_inserter(result),
-                 [&](const ErrorRow& row) { return !ids.contains(row.id); });
-    return result;
+    return kept(rows, [&](const ErrorRow& row) { return !ids.contains(row.id); });
 }
 
 /// Intervals of rows, each by the model that `model_for` has for it.

@@ -142,17 +142,15 @@ LayoutRow layout_row(const NamedTable& table, std::size_t row) {
 }
 
 MeasuredRow as_measured_row(const LayoutRow& row) {
-    MeasuredRow told;
-    told.model = row.model;
-    told.runtime = row.runtime;
-    told.hardware = row.hardware;
-    told.devices = static_cast<double>(row.way.devices());
-    told.precision = row.precision;
-    told.client = row.client;
-    told.batch = static_cast<int>(row.in_flight);
-    told.prompt_tokens = std::to_string(row.prompt_tokens);
-    told.generated_tokens = std::to_string(row.output_tokens);
-    return told;
+    return {.model = row.model,
+            .batch = static_cast<int>(row.in_flight),
+            .precision = row.precision,
+            .hardware = row.hardware,
+            .devices = static_cast<double>(row.way.devices()),
+            .runtime = row.runtime,
+            .prompt_tokens = std::to_string(row.prompt_tokens),
+            .generated_tokens = std::to_string(row.output_tokens),
+            .client = row.client};
 }
 
 /// Rows of one engine, which differ in the requests in flight: its steps are priced once.
@@ -410,14 +408,12 @@ std::vector<ErrorRow> served_errors(const ServingLayouts& layouts) {
         if (!row.ours)
             continue;
         const auto add = [&](SpreadOf metric, double measured, double ours) {
-            ErrorRow error;
-            error.family = row.family;
-            error.runtime = row.runtime;
-            error.device = row.hardware;
-            error.model = row.network;
-            error.metric = metric;
-            error.value = std::log(measured / ours);
-            errors.push_back(std::move(error));
+            errors.push_back({.family = row.family,
+                              .runtime = row.runtime,
+                              .device = row.hardware,
+                              .model = row.network,
+                              .metric = metric,
+                              .value = std::log(measured / ours)});
         };
         add(SpreadOf::first_token, row.measured.first_ms, row.ours->first_ms);
         add(SpreadOf::later_token, row.measured.token_ms, row.ours->token_ms);

@@ -54,7 +54,7 @@ class EnergyResolver {
 
     // static_power.cpp
     void resolve_static();
-    double die_growth(double units) const;
+    double die_growth() const;
     void grow_die();
     void divide_static();
     void state_parts(std::string_view die);

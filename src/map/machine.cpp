@@ -90,11 +90,9 @@ class MachineBuilder {
         else if (m_.energy && m_.energy->static_power.known() &&
                  (!assumes_nothing(*m_.runtime) || d.active_idle.known()))
             m_.static_power_w = m_.energy->static_power.value;
-        // A larger die is granted what it draws more: units that a stack leaves idle make nothing slower.
-        if (const double growth = m_.energy ? m_.energy->static_growth : 1; growth > 1)
-            for (double* const budget : {&m_.power_limit_w, &m_.power_budget_w})
-                if (*budget > 0)
-                    *budget += m_.static_power_w * (1 - 1 / growth);
+        for (double* const budget : {&m_.power_limit_w, &m_.power_budget_w})
+            if (*budget > 0 && m_.energy)
+                *budget += granted_power(*m_.energy, m_.static_power_w);
         // Otherwise energy is that of events alone: no share of a rating where a stack assumes nothing.
         if (d.dram)
             m_.memory_capacity_bytes = usable_memory(d);

@@ -419,7 +419,7 @@ Estimate estimate_arrangement(const NetworkWork& work, const Machine& machine, c
     e.energy_scale =
         bounded_by_budget(machine, point.prices.total(e.events), point.interval_s, point.clock_ratio);
     if (e.energy_scale == 1)
-        e.energy_scale = up_to_rating(machine, point.prices, e.events, point.interval_s, point.clock_ratio);
+        e.energy_scale = point.rated;
     price_subgraphs(*chosen, machine, point, options, e);
     price_power(machine, point, e);
     for (Finding& finding : unpriced_events(e.events, machine))

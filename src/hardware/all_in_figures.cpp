@@ -64,7 +64,7 @@ Fact EnergyResolver::within_limit(Fact all_in, Precision p) const {
 void EnergyResolver::resolve_rating() {
     const Fact& limit = device_.tdp;
     const bool stated = limit.known() && limit.source && limit.source->kind != SourceKind::assumed;
-    if (!family_.board_rating.known() || !stated || device_.cloud_price || states_clocks())
+    if (!family_.board_rating.known() || !stated || device_.for_servers || states_clocks())
         return;
     for (const Precision p : kPrecisions)
         if (const double dense = left_by_limit(p); !on_vector_engine(p) && std::isfinite(dense))

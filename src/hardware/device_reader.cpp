@@ -216,7 +216,7 @@ void read_rest(ObjectReader& document, Device& device) {
         device.host_link_type = link.text("type");
         device.host_link_bandwidth = link.quantity("bandwidth", D::bandwidth, kBandwidth);
     });
-    document.text("sold_for"); // who must state a price per hour: check.cpp
+    device.for_servers = document.text("sold_for") == "servers";
     document.object("price", [&](ObjectReader& prices) {
         device.list_price = read_price(prices, "list", D::money);
         device.cloud_price = read_price(prices, "cloud", D::money_rate);

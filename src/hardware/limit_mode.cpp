@@ -111,7 +111,7 @@ std::shared_ptr<const Device> slice_of(const Device& device, std::string_view na
     shared(compute, {&part.tdp, &part.idle, &part.active_idle});
     part.unit_change = 1; // its part of what the whole draws is given, not another design
     part.list_price = part.server_price = {};
-    if (part.cloud_price) // it stands where the whole does
+    if (part.cloud_price)
         part.cloud_price->amount = {.note = "a slice has no price of its own"};
     part.link_bandwidth = {};
     part.slices.clear();

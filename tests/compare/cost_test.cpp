@@ -22,6 +22,7 @@ Result made(const std::string& id, std::optional<double> hourly, std::optional<d
     device->id = id;
     if (hourly)
         device->cloud_price.emplace().amount.value = *hourly;
+    device->for_servers = id == "rack";
     if (purchase)
         device->list_price.emplace().amount.value = *purchase;
     Result r;
@@ -59,7 +60,7 @@ TEST_CASE("electricity of a data centre cools it, too; that of a desk does not",
     CostOptions options = plain();
     options.pue = 0;
     options.kwh_price = 3.6;
-    const Result rented = made("rented", 1, {}), home = made("home", {}, 1);
+    const Result rented = made("rack", 1, {}), home = made("home", 1, 1); // who rents it out decides nothing
     CHECK(*cost_of(home, options).electricity == Approx(1e-6));
     CHECK(*cost_of(rented, options).electricity == Approx(1.58e-6));
     CHECK(*cost_of(rented, options).carbon_g == Approx(1.58 * *cost_of(home, options).carbon_g));

@@ -126,6 +126,7 @@ struct Device {
     std::vector<std::string> aliases;
     Family family;
     int year = 0;
+    bool for_servers = false; ///< sold for data centres, which cool it and hold its limit low
     Fact process_nm;
     Fact clock_base, clock_boost; ///< boost: the highest; of CPUs with a single core busy
     Fact clock_all_core;          ///< highest with every core busy

@@ -174,7 +174,9 @@ void estimate_rows(const Session& session, std::vector<LayoutRow>& rows,
         if (!first.precision.empty())
             conditions.precision = precision_named(first.precision);
         conditions.kv_cache =
-            published_cache(*session.hardware().runtime(conditions.stack), conditions.precision);
+            protocol.kv_cache
+                ? protocol.kv_cache
+                : published_cache(*session.hardware().runtime(conditions.stack), conditions.precision);
         const Model model = session.load(first.model);
         Server server(session, model, first.hardware, conditions, request);
         if (!server.ready()) {

@@ -90,6 +90,7 @@ void fill(const JsonValue& benchmark, const MeasuredRow& row, ServedProtocol& p)
         p.captured_tokens = whole_at(server, "captured_tokens", p.captured_tokens);
         p.side_by_side = server.text_at("requests") == "side_by_side";
         p.scheduled_ahead = server.text_at("scheduling") != "in_turn";
+        p.kv_cache = parse_precision(server.text_at("kv_cache"));
         p.wait_tokens = number_at(server, "wait_tokens", p.wait_tokens);
         p.wait_steps = whole_at(server, "wait_steps", p.wait_steps);
         p.balance_steps = whole_at(server, "balance_steps", p.balance_steps);
@@ -128,7 +129,9 @@ Waits serve(const Session& session, const Model& model, const MeasuredRow& row,
                 .regime = {}};
     ServingRequest request = request_of(protocol, clients);
     request.parallelism = Parallelism{.tensor = static_cast<std::int64_t>(row.devices)};
-    const ServingResult result = run_serving(session, model, row.hardware, conditions, request);
+    Conditions started = conditions;
+    started.kv_cache = protocol.kv_cache ? protocol.kv_cache : conditions.kv_cache;
+    const ServingResult result = run_serving(session, model, row.hardware, started, request);
     Waits waits;
     if (!result.ok) {
         waits.problem = result.reason;

@@ -39,10 +39,9 @@ constexpr std::array kRecord = {
     Number<EstimateRecord>{"workspace_bytes", &EstimateRecord::workspace_bytes},
     Number<EstimateRecord>{"price_per_s", &EstimateRecord::price_per_s},
     Number<EstimateRecord>{"seconds_per_inference", &EstimateRecord::seconds_per_inference},
-    Number<EstimateRecord>{"electricity", &EstimateRecord::electricity}};
-/// Zeros in files of earlier releases, which do not have them.
-constexpr std::array kLaterRecord = {Number<EstimateRecord>{"chip_j", &EstimateRecord::chip_j},
-                                     Number<EstimateRecord>{"chip_w", &EstimateRecord::chip_w}};
+    Number<EstimateRecord>{"electricity", &EstimateRecord::electricity},
+    Number<EstimateRecord>{"chip_j", &EstimateRecord::chip_j},
+    Number<EstimateRecord>{"chip_w", &EstimateRecord::chip_w}};
 
 /// JSON has no infinity (a device without external memory), and no unknown (energy nobody can price).
 Json number_json(double value) {
@@ -117,8 +116,6 @@ Json record_json(const EstimateRecord& r) {
                 {"dims", r.dims},
                 {"values", Json::object()}};
     for (const auto& [key, member] : kRecord)
-        out[key] = number_json(r.*member);
-    for (const auto& [key, member] : kLaterRecord)
         out[key] = number_json(r.*member);
     for (const auto& [key, m] : r.values)
         out["values"][key] = {number_json(m.value), number_json(m.interval.low),
@@ -254,8 +251,7 @@ EstimateRecord read_record(const BaselineMembers& m) {
     r.model = m.text("model");
     r.hardware = m.text("hardware");
     r.stack = m.text("runtime");
-    if (m.json().contains("question")) // files of earlier versions have none
-        r.question = m.text("question");
+    r.question = m.text("question");
     const BaselineMembers formats = m.object("formats");
     r.precision.compute = formats.format("compute");
     r.precision.activations = formats.format("activations");
@@ -266,8 +262,6 @@ EstimateRecord read_record(const BaselineMembers& m) {
     r.precision.strict_fp32 = formats.flag("strict_fp32");
     for (const auto& [key, member] : kRecord)
         r.*member = m.number(key);
-    for (const auto& [key, member] : kLaterRecord)
-        r.*member = m.number_or_zero(key);
     const BaselineMembers dims = m.object("dims");
     for (const auto& [key, value] : dims.json().items())
         r.dims[key] = static_cast<std::int64_t>(dims.number(key.c_str()));

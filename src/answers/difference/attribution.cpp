@@ -185,8 +185,7 @@ void attribute_energy(const Sides& sides, bool per_second, PartSums& sums) {
         return r.values.find(per_second ? metric::power.key : metric::energy.key)->second.value -
                (per_second ? r.chip_w : r.chip_j);
     };
-    if (sides.a.chip_j > 0 && sides.b.chip_j > 0) // baselines of earlier releases do not say
-        sums.add(kNetwork, Factor::surroundings, around(sides.a) - around(sides.b));
+    sums.add(kNetwork, Factor::surroundings, around(sides.a) - around(sides.b));
     if (per_second) // of one device, whatever part runs
         sums.add(kNetwork, Factor::static_power, mean_static_w(sides.a) - mean_static_w(sides.b));
 }

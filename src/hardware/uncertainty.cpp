@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <map>
+#include <mutex>
+#include <tuple>
 
 namespace archsim {
 
@@ -135,7 +138,18 @@ std::array<std::string, 3> basis_of(const ErrorModel::Within& row) {
 
 } // namespace
 
-UncertaintyTable::UncertaintyTable(const std::filesystem::path& file) {
+struct UncertaintyTable::Known {
+    ErrorParts parts;
+    Spread spread;
+};
+
+struct UncertaintyTable::Memo {
+    using Subject = std::tuple<std::string, std::string, std::string, std::string, SpreadOf, bool, bool>;
+    std::mutex mutex;
+    std::map<Subject, Known> known;
+};
+
+UncertaintyTable::UncertaintyTable(const std::filesystem::path& file) : memo_(std::make_shared<Memo>()) {
     read_table(file, [this](ObjectReader& reader) {
         model_.degrees_of_freedom = reader.number("degrees_of_freedom", {2, 100}, Need::required);
         model_.unmeasured_stack = read_variance(reader, "unmeasured_stack");
@@ -165,10 +179,31 @@ ErrorSubject UncertaintyTable::subject(SpreadOf metric, const Device& device, co
     return {name_of(device.family), device.id, runtime.id, runtime.base, metric, is_kin(device, runtime)};
 }
 
-ErrorParts UncertaintyTable::parts(SpreadOf metric, const Device& device, const Runtime& runtime) const {
+const UncertaintyTable::Known& UncertaintyTable::known(SpreadOf metric, const Device& device,
+                                                       const Runtime& runtime) const {
     ErrorSubject of = subject(metric, device, runtime);
-    of.kin = of.kin && (held_.sets.empty() || held_.same_vendor(device, runtime));
-    return model_.parts(of);
+    const bool kin = of.kin;
+    of.kin = kin && (held_.sets.empty() || held_.same_vendor(device, runtime));
+    const std::lock_guard lock(memo_->mutex);
+    const auto [at, fresh] =
+        memo_->known.try_emplace({std::string(of.family), std::string(of.device), std::string(of.runtime),
+                                  std::string(of.base), metric, kin, of.kin});
+    auto& [parts, spread] = at->second;
+    if (!fresh)
+        return at->second;
+    parts = model_.parts(of);
+    const double factor = interval_factor(reach_, parts.total());
+    spread = {1 / factor, factor, 0, "no measurements to compare with"};
+    if (const ErrorModel::Within* row = model_.row_for(of)) {
+        spread.rows = row->rows;
+        spread.basis = bases_[static_cast<std::size_t>(row - model_.within.data())]
+                             [static_cast<std::size_t>(evidence(device, runtime, metric))];
+    }
+    return at->second;
+}
+
+ErrorParts UncertaintyTable::parts(SpreadOf metric, const Device& device, const Runtime& runtime) const {
+    return known(metric, device, runtime).parts;
 }
 
 Evidence UncertaintyTable::evidence(const Device& device, const Runtime& runtime, SpreadOf metric) const {
@@ -179,15 +214,7 @@ Evidence UncertaintyTable::evidence(const Device& device, const Runtime& runtime
 }
 
 Spread UncertaintyTable::spread(SpreadOf metric, const Device& device, const Runtime& runtime) const {
-    const ErrorSubject of = subject(metric, device, runtime);
-    const double factor = interval_factor(reach_, parts(metric, device, runtime).total());
-    Spread spread{1 / factor, factor, 0, "no measurements to compare with"};
-    if (const ErrorModel::Within* row = model_.row_for(of)) {
-        spread.rows = row->rows;
-        spread.basis = bases_[static_cast<std::size_t>(row - model_.within.data())]
-                             [static_cast<std::size_t>(evidence(device, runtime, metric))];
-    }
-    return spread;
+    return known(metric, device, runtime).spread;
 }
 
 } // namespace archsim

@@ -12,6 +12,7 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,7 +67,12 @@ class UncertaintyTable {
     Spread spread(SpreadOf metric, const Device& device, const Runtime& runtime) const;
 
   private:
+    struct Known;
+    struct Memo;
+    const Known& known(SpreadOf metric, const Device& device, const Runtime& runtime) const;
+
     ErrorModel model_;
+    std::shared_ptr<Memo> memo_; ///< every question about a device and a stack asks for the same again
     double reach_ = 0;
     std::vector<std::array<std::string, 3>> bases_; ///< of model_.within, by evidence
     std::vector<GivenRow> given_;

@@ -261,7 +261,7 @@ std::shared_ptr<const Machine> Session::machine(std::string_view hardware,
     } else {
         auto prices = std::make_shared<EnergyTable>(energy().resolve(*choice.device));
         if (stated != choice.device)
-            keep_event_prices(energy().resolve(*stated), *prices);
+            keep_event_prices(other_parameters ? energy().resolve(*stated) : *prices_->of(stated), *prices);
         machine_options.energy = std::move(prices);
     }
     machine_options.uncertainty = prices_->uncertainty();

@@ -74,19 +74,23 @@ class Search {
     /// could bring, then beyond; by bisection of its logarithm.
     std::optional<Flip> smallest(const VariedPart& part, std::size_t side, bool up) const {
         double keeps = 1, turns = 1;
-        for (const double limit : {kPlausibleFactor, kLimit}) {
-            turns = up ? limit : 1 / limit;
-            if (flipped(values(side, part, turns)))
+        Values then; // with the factor that turns
+        const auto turned = [&](double factor) {
+            const Values v = values(side, part, factor);
+            const bool turns_here = flipped(v);
+            (turns_here ? turns : keeps) = factor;
+            if (turns_here)
+                then = v;
+            return turns_here;
+        };
+        for (const double limit : {kPlausibleFactor, kLimit})
+            if (turned(up ? limit : 1 / limit))
                 break;
-            keeps = std::exchange(turns, 1);
-        }
-        if (turns == 1)
+        if (!then.known())
             return std::nullopt;
-        while (std::max(turns / keeps, keeps / turns) > kResolution) {
-            const double middle = std::sqrt(keeps * turns);
-            (flipped(values(side, part, middle)) ? turns : keeps) = middle;
-        }
-        Flip flip = flip_of(part.name(), part.title(), values(side, part, turns));
+        while (std::max(turns / keeps, keeps / turns) > kResolution)
+            turned(std::sqrt(keeps * turns));
+        Flip flip = flip_of(part.name(), part.title(), then);
         flip.architecture = label_[side];
         flip.factor = turns;
         return flip;
@@ -125,19 +129,22 @@ class Search {
             while (up ? keeps * kBatchStep <= kLargestBatch : keeps > 1) {
                 const std::int64_t next =
                     up ? keeps * kBatchStep : std::max<std::int64_t>(1, keeps / kBatchStep);
-                const Values v = at_batch(next);
-                if (!v.known())
+                Values then = at_batch(next);
+                if (!then.known())
                     break;
-                if (!flipped(v)) {
+                if (!flipped(then)) {
                     keeps = next;
                     continue;
                 }
                 std::int64_t turns = next;
                 while (std::abs(turns - keeps) > 1) {
                     const std::int64_t middle = (keeps + turns) / 2;
-                    (flipped(at_batch(middle)) ? turns : keeps) = middle;
+                    const Values v = at_batch(middle);
+                    (flipped(v) ? turns : keeps) = middle;
+                    if (turns == middle)
+                        then = v;
                 }
-                out_.flips.push_back(flip_of("batch", "batch size", at_batch(turns)));
+                out_.flips.push_back(flip_of("batch", "batch size", then));
                 out_.flips.back().batch = turns;
                 break;
             }

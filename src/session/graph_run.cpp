@@ -2,6 +2,7 @@
 
 #include "estimate/algebra.hpp"
 #include "estimate/batch_pieces.hpp"
+#include "map/counts_of_structure.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -161,6 +162,71 @@ Result run_graph_on(const std::shared_ptr<const BoundModel>& model, std::string_
     if (run.runs)
         estimate_run(run, *run.result.machine, counted);
     return std::move(run.result);
+}
+
+struct RateTrials::State {
+    const Session& session;
+    std::shared_ptr<const BoundModel> model;
+    std::string device;
+    Conditions conditions;
+    std::optional<PreparedRun> run;     ///< absent: not asked for yet
+    std::optional<double> budget_scale; ///< as scale_to_budget() says; absent: not asked for yet
+    BatchCounts counted;
+
+    /// Whether what the device's mapper counts may be other than without any change.
+    bool counts_differ(const MachineChanges& changes, const Machine& machine) const {
+        for (std::size_t i = 0; i < kLeverCount; ++i)
+            if (const auto lever = static_cast<Lever>(i);
+                changes[lever] != conditions.changes[lever] && counts_depend_on(lever, machine))
+                return true;
+        return with_idle_units(conditions) || changes.parameters != conditions.changes.parameters;
+    }
+
+    Result estimated(const MachineChanges& changes) {
+        Conditions asked = conditions;
+        asked.changes = changes;
+        auto machine = std::make_shared<Machine>(*session.machine(device, asked));
+        if (counts_differ(changes, *machine))
+            return run_graph(session, model, device, asked);
+        if (machine->power_budget_w > 0 &&
+            (changes != MachineChanges{} || conditions.structure != DeviceChanges{})) {
+            if (!budget_scale)
+                budget_scale = described_scale();
+            hold_to_budget(*budget_scale, *machine);
+        }
+        if (!run)
+            run = prepare_run(model, device, machine, asked);
+        run->result.machine = machine;
+        counted.machine_changed();
+        if (run->runs)
+            estimate_run(*run, *machine, counted);
+        Result result = run->result;
+        result.conditions = std::move(asked);
+        return result;
+    }
+
+    double described_scale() const {
+        Conditions described = conditions;
+        described.changes = {};
+        described.structure = {};
+        return scale_to_budget(model, device, session.machine(device, described), described);
+    }
+};
+
+RateTrials::RateTrials(const Session& session, std::shared_ptr<const BoundModel> model,
+                       std::string_view device, Conditions conditions)
+    : state_(new State{session, std::move(model), std::string(device), std::move(conditions), {}, {}, {}}) {}
+
+RateTrials::~RateTrials() = default;
+
+Result RateTrials::with(const MachineChanges& changes) {
+    try {
+        return state_->estimated(changes);
+    } catch (const Error& problem) {
+        Result result = asked(state_->model->facts(), state_->device, state_->conditions);
+        refuse(result.estimate, problem.what());
+        return result;
+    }
 }
 
 std::optional<Conditions> with_idle_units(const Conditions& conditions) {

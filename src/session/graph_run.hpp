@@ -3,6 +3,8 @@
 
 #include "archsim/run/session.hpp"
 #include "session/bound_model.hpp"
+
+#include <memory>
 #include <optional>
 
 namespace archsim {
@@ -48,6 +50,23 @@ double scale_to_budget(const std::shared_ptr<const BoundModel>& model, std::stri
                        std::shared_ptr<const Machine> described, const Conditions& conditions);
 /// Nothing where the limit is known.
 void hold_to_budget(double scale, Machine& changed);
+
+/// A graph on one device whose rates, prices and limits are changed again and again, as in a search: what no
+/// such change touches (the graph's work, counts, widths of intervals, what an estimated budget says of the
+/// chip as it is described) is made once. One thread's.
+class RateTrials {
+  public:
+    /// All of them outlive it, but for the conditions.
+    RateTrials(const Session& session, std::shared_ptr<const BoundModel> model, std::string_view device,
+               Conditions conditions);
+    ~RateTrials();
+    /// As run_graph() with these changes instead of those of the conditions.
+    Result with(const MachineChanges& changes);
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
 
 // A design with more units than its device states may leave units idle, where more are slower: half of them,
 // as often as more than the stated ones are left.

@@ -1,4 +1,5 @@
 #include "answers/architectures/architectures.hpp"
+#include "session/graph_run.hpp"
 #include "session/prepared.hpp"
 #include "session/varied_part.hpp"
 
@@ -29,7 +30,13 @@ class Search {
           a_wins_(better(*asked_.metric, out.attribution.a_value, out.attribution.b_value)),
           hardware_{c.results[out.a].hardware, c.results[out.b].hardware}, label_{c.labels[out.a],
                                                                                   c.labels[out.b]},
-          prepared_(prepare(asked_.workload)) {}
+          prepared_(prepare(asked_.workload)) {
+        Conditions totals = asked_.conditions;
+        totals.keep_subgraphs = false;
+        if (const auto graph = prepared_->graph())
+            for (const std::string& device : hardware_)
+                trials_.push_back(std::make_unique<RateTrials>(session, graph, device, totals));
+    }
 
     void run() {
         out_.flip_limit = kLimit;
@@ -48,7 +55,11 @@ class Search {
         Values v{{out_.attribution.a_value, out_.attribution.b_value}};
         Conditions conditions = asked_.conditions;
         part.of(conditions) *= factor;
-        v.value[changed] = value(*prepared_, changed, std::move(conditions));
+        if (!trials_.empty() && conditions.structure == asked_.conditions.structure)
+            v.value[changed] =
+                value_of(trials_[changed]->with(conditions.changes), *asked_.metric, asked_.decision.cost);
+        else
+            v.value[changed] = value(*prepared_, changed, std::move(conditions));
         return v;
     }
 
@@ -185,7 +196,8 @@ class Search {
     Explanation& out_;
     const bool a_wins_;
     const std::array<std::string, 2> hardware_, label_;
-    const std::shared_ptr<const Prepared> prepared_; ///< the workload as asked
+    const std::shared_ptr<const Prepared> prepared_;  ///< the workload as asked
+    std::vector<std::unique_ptr<RateTrials>> trials_; ///< of a graph on each of them
 };
 
 } // namespace

@@ -138,15 +138,10 @@ std::array<std::string, 3> basis_of(const ErrorModel::Within& row) {
 
 } // namespace
 
-struct UncertaintyTable::Known {
-    ErrorParts parts;
-    Spread spread;
-};
-
 struct UncertaintyTable::Memo {
     using Subject = std::tuple<std::string, std::string, std::string, std::string, SpreadOf, bool, bool>;
     std::mutex mutex;
-    std::map<Subject, Known> known;
+    std::map<Subject, std::pair<ErrorParts, Spread>> known;
 };
 
 UncertaintyTable::UncertaintyTable(const std::filesystem::path& file) : memo_(std::make_shared<Memo>()) {
@@ -179,8 +174,8 @@ ErrorSubject UncertaintyTable::subject(SpreadOf metric, const Device& device, co
     return {name_of(device.family), device.id, runtime.id, runtime.base, metric, is_kin(device, runtime)};
 }
 
-const UncertaintyTable::Known& UncertaintyTable::known(SpreadOf metric, const Device& device,
-                                                       const Runtime& runtime) const {
+const std::pair<ErrorParts, Spread>& UncertaintyTable::known(SpreadOf metric, const Device& device,
+                                                             const Runtime& runtime) const {
     ErrorSubject of = subject(metric, device, runtime);
     const bool kin = of.kin;
     of.kin = kin && (held_.sets.empty() || held_.same_vendor(device, runtime));
@@ -203,7 +198,7 @@ const UncertaintyTable::Known& UncertaintyTable::known(SpreadOf metric, const De
 }
 
 ErrorParts UncertaintyTable::parts(SpreadOf metric, const Device& device, const Runtime& runtime) const {
-    return known(metric, device, runtime).parts;
+    return known(metric, device, runtime).first;
 }
 
 Evidence UncertaintyTable::evidence(const Device& device, const Runtime& runtime, SpreadOf metric) const {
@@ -214,7 +209,7 @@ Evidence UncertaintyTable::evidence(const Device& device, const Runtime& runtime
 }
 
 Spread UncertaintyTable::spread(SpreadOf metric, const Device& device, const Runtime& runtime) const {
-    return known(metric, device, runtime).spread;
+    return known(metric, device, runtime).second;
 }
 
 } // namespace archsim

@@ -15,6 +15,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace archsim {
@@ -67,9 +68,9 @@ class UncertaintyTable {
     Spread spread(SpreadOf metric, const Device& device, const Runtime& runtime) const;
 
   private:
-    struct Known;
     struct Memo;
-    const Known& known(SpreadOf metric, const Device& device, const Runtime& runtime) const;
+    const std::pair<ErrorParts, Spread>& known(SpreadOf metric, const Device& device,
+                                               const Runtime& runtime) const;
 
     ErrorModel model_;
     std::shared_ptr<Memo> memo_; ///< every question about a device and a stack asks for the same again

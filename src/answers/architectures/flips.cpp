@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <deque>
 #include <utility>
 
 namespace archsim {
@@ -35,7 +36,7 @@ class Search {
         totals.keep_subgraphs = false;
         if (const auto graph = prepared_->graph())
             for (const std::string& device : hardware_)
-                trials_.push_back(std::make_unique<RateTrials>(session, graph, device, totals));
+                trials_.emplace_back(session, graph, device, totals);
     }
 
     void run() {
@@ -57,7 +58,7 @@ class Search {
         part.of(conditions) *= factor;
         if (!trials_.empty() && conditions.structure == asked_.conditions.structure)
             v.value[changed] =
-                value_of(trials_[changed]->with(conditions.changes), *asked_.metric, asked_.decision.cost);
+                value_of(trials_[changed].with(conditions.changes), *asked_.metric, asked_.decision.cost);
         else
             v.value[changed] = value(*prepared_, changed, std::move(conditions));
         return v;
@@ -196,8 +197,8 @@ class Search {
     Explanation& out_;
     const bool a_wins_;
     const std::array<std::string, 2> hardware_, label_;
-    const std::shared_ptr<const Prepared> prepared_;  ///< the workload as asked
-    std::vector<std::unique_ptr<RateTrials>> trials_; ///< of a graph on each of them
+    const std::shared_ptr<const Prepared> prepared_; ///< the workload as asked
+    mutable std::deque<RateTrials> trials_;          ///< of a graph on each of them
 };
 
 } // namespace

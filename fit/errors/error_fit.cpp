@@ -69,7 +69,7 @@ using Name = std::tuple<std::string, std::string, int>; // family, stack, metric
 
 /// Metrics that err unlike the times of runs: what a chip draws, and what clients wait, who queue.
 bool apart(SpreadOf metric) {
-    return of_draw(metric) || metric == SpreadOf::first_token || metric == SpreadOf::later_token;
+    return of_draw(metric) || of_waits(metric);
 }
 
 /// Rows of new networks on devices that were measured with others, around the class that holds each.
@@ -77,6 +77,9 @@ std::vector<ErrorModel::Within> fit_within(const Rows& rows) {
     std::vector<ErrorModel::Within> result;
     std::map<Name, Rows> groups;
     for (const ErrorRow* row : rows) {
+        // How servers of one's own were started is seldom said.
+        if (of_defaults(row->metric) && std::abs(row->value) > kFarthest)
+            continue;
         const int metric = static_cast<int>(row->metric);
         groups[{"", "", metric}].push_back(row);
         if (apart(row->metric)) {
@@ -424,20 +427,42 @@ SpreadOf metric_of(const MeasuredRow& row) {
                                                                                     : SpreadOf::latency;
 }
 
+namespace {
+
+/// A row's error as one of `metric`: a time's, or that of the time that a rate stands for.
+ErrorRow error_row(const ValidatedRow& row, SpreadOf metric) {
+    const Prediction& p = row.prediction;
+    const MeasuredRow& m = row.measured;
+    const double sign = m.metric == MeasuredMetric::throughput_per_s ? -1 : 1;
+    return {m.id,
+            p.family,
+            p.runtime,
+            m.hardware,
+            m.model,
+            p.regime,
+            p.generation,
+            metric,
+            sign * std::log(m.value / p.predicted),
+            sign * std::log(p.predicted),
+            fmt::format("{} {} {} {} {} {} {} {}", m.image_size.value_or(0), m.sequence, m.batch.value_or(0),
+                        m.precision, m.scope, m.phase, m.prompt_tokens, m.generated_tokens)};
+}
+
+} // namespace
+
 std::vector<ErrorRow> error_rows(const std::vector<ValidatedRow>& rows) {
     std::vector<ErrorRow> result;
     for (const ValidatedRow& row : rows) {
         const Prediction& p = row.prediction;
-        if (!p.ok() || row.measured.weight < kLeastWeight || !(p.predicted > 0))
+        if (!p.ok() || !(p.predicted > 0))
             continue;
-        const MeasuredRow& m = row.measured;
-        const double sign = m.metric == MeasuredMetric::throughput_per_s ? -1 : 1;
-        result.push_back(
-            {row.measured.id, p.family, p.runtime, row.measured.hardware, row.measured.model, p.regime,
-             p.generation, metric_of(row.measured), sign * std::log(m.value / p.predicted),
-             sign * std::log(p.predicted),
-             fmt::format("{} {} {} {} {} {} {} {}", m.image_size.value_or(0), m.sequence, m.batch.value_or(0),
-                         m.precision, m.scope, m.phase, m.prompt_tokens, m.generated_tokens)});
+        const SpreadOf metric = metric_of(row.measured);
+        if (row.measured.weight >= kLeastWeight)
+            result.push_back(error_row(row, metric));
+        // A server at its defaults that always has requests waiting, also where its host decides: who starts
+        // one like it meets that host.
+        if (row.measured.phase == "saturated" && !of_draw(metric))
+            result.push_back(error_row(row, SpreadOf::default_later_token));
     }
     return result;
 }

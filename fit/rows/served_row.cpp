@@ -72,6 +72,8 @@ void fill(const JsonValue& benchmark, const MeasuredRow& row, ServedProtocol& p)
     p.name = benchmark.text_at("client");
     if (p.longest <= 1)
         p.shortest = number_at(benchmark, "shortest", p.shortest);
+    const JsonValue* defaults = benchmark.find("defaults");
+    p.defaults = defaults != nullptr && defaults->boolean();
     p.warm_up = whole_at(benchmark, "warm_up", p.warm_up);
     p.counted = whole_at(benchmark, "counted", p.counted);
     p.distinct_prompts = whole_at(benchmark, "distinct_prompts", p.distinct_prompts);
@@ -89,7 +91,6 @@ void fill(const JsonValue& benchmark, const MeasuredRow& row, ServedProtocol& p)
         p.whole_graph = server.text_at("compiled") == "whole_graph";
         p.captured_tokens = whole_at(server, "captured_tokens", p.captured_tokens);
         p.side_by_side = server.text_at("requests") == "side_by_side";
-        p.scheduled_ahead = server.text_at("scheduling") != "in_turn";
         p.wait_tokens = number_at(server, "wait_tokens", p.wait_tokens);
         p.wait_steps = whole_at(server, "wait_steps", p.wait_steps);
         p.balance_steps = whole_at(server, "balance_steps", p.balance_steps);
@@ -222,7 +223,6 @@ ServingRequest request_of(const ServedProtocol& protocol, std::int64_t clients) 
     request.plan.engine.whole_graph = protocol.whole_graph;
     request.plan.engine.captured_tokens = protocol.captured_tokens;
     request.plan.side_by_side = protocol.side_by_side;
-    request.plan.engine.scheduled_ahead = protocol.scheduled_ahead;
     request.plan.engine.wait_tokens = protocol.wait_tokens;
     request.plan.engine.wait_steps = protocol.wait_steps;
     request.plan.engine.poll_steps = protocol.poll_steps;

@@ -328,6 +328,12 @@ std::vector<ServingField> engine_fields() {
             {.key = "side_by_side",
              .help = "requests do not wait for each other for --request-time (Dynamo's front end)"},
             [](ServingRequest& r) -> bool& { return r.plan.side_by_side; }, false),
+        whole_field(
+            {.key = "stream_interval",
+             .help = "tokens of an answer that the server sends on at once (vLLM's, SGLang's and "
+                     "TensorRT-LLM's stream interval)",
+             .fallback = "1"},
+            [](ServingRequest & r) -> auto& { return r.plan.stream_interval; }, 1, 1 << 16),
         real_field({.key = "prefix_hit",
                     .help = "part of every prompt that is in the cache already",
                     .value = "SHARE"},

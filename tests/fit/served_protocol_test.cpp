@@ -47,8 +47,6 @@ TEST_CASE("measured servers were asked by the benchmark that they name", "[run][
 
     for (const char* stack : {"vllm", "sglang"}) // every prompt is another whoever serves it
         CHECK(genai(stack).distinct_prompts == 0);
-    CHECK_FALSE(genai("vllm").scheduled_ahead); // vLLM 0.12
-    CHECK(protocol_for("vllm", "1024", "8192").scheduled_ahead);
     CHECK(genai("vllm").side_by_side); // Dynamo's front end
     CHECK_FALSE(protocol_for("vllm", "1024", "8192").side_by_side);
     CHECK(genai("sglang").step_tokens == 2048 + 1500);

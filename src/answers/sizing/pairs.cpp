@@ -30,7 +30,7 @@ struct Pool {
 
     std::int64_t each() const { return server->basis().parallelism.engine_devices(); }
     double factor(SpreadOf waited, double deviation) const {
-        return wait_factor(waiting_spread(server->prices().machine(), waited), deviation);
+        return wait_factor(server->spread_of(waited), deviation);
     }
 };
 

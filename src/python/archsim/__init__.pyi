@@ -162,6 +162,7 @@ class ServerQuestion(Question, total=False):
     poll_steps: int
     request_time: str
     side_by_side: bool
+    stream_interval: int
     prefix_hit: float
     no_prefix_cache: bool
     drafted: int

@@ -135,7 +135,7 @@ void Server::describe_step(ServingResult& out) const {
     const auto relative = [&](const Estimate& e, SpreadOf waited, double& low, double& high) {
         if (e.status != Status::ok || e.latency_s <= 0)
             return false;
-        const Spread spread = waiting_spread(machine, waited);
+        const Spread spread = spread_of(waited);
         low = spread.low;
         high = spread.high;
         return true;

@@ -427,42 +427,29 @@ SpreadOf metric_of(const MeasuredRow& row) {
                                                                                     : SpreadOf::latency;
 }
 
-namespace {
-
-/// A row's error as one of `metric`: a time's, or that of the time that a rate stands for.
-ErrorRow error_row(const ValidatedRow& row, SpreadOf metric) {
-    const Prediction& p = row.prediction;
-    const MeasuredRow& m = row.measured;
-    const double sign = m.metric == MeasuredMetric::throughput_per_s ? -1 : 1;
-    return {m.id,
-            p.family,
-            p.runtime,
-            m.hardware,
-            m.model,
-            p.regime,
-            p.generation,
-            metric,
-            sign * std::log(m.value / p.predicted),
-            sign * std::log(p.predicted),
-            fmt::format("{} {} {} {} {} {} {} {}", m.image_size.value_or(0), m.sequence, m.batch.value_or(0),
-                        m.precision, m.scope, m.phase, m.prompt_tokens, m.generated_tokens)};
-}
-
-} // namespace
-
 std::vector<ErrorRow> error_rows(const std::vector<ValidatedRow>& rows) {
     std::vector<ErrorRow> result;
     for (const ValidatedRow& row : rows) {
         const Prediction& p = row.prediction;
-        if (!p.ok() || !(p.predicted > 0))
+        const MeasuredRow& m = row.measured;
+        // A server at its defaults that always has requests waiting counts also where its host decides: who
+        // starts one like it meets that host.
+        const bool saturated = m.phase == "saturated" && !of_draw(metric_of(m));
+        if (!p.ok() || (m.weight < kLeastWeight && !saturated) || !(p.predicted > 0))
             continue;
-        const SpreadOf metric = metric_of(row.measured);
-        if (row.measured.weight >= kLeastWeight)
-            result.push_back(error_row(row, metric));
-        // A server at its defaults that always has requests waiting, also where its host decides: who starts
-        // one like it meets that host.
-        if (row.measured.phase == "saturated" && !of_draw(metric))
-            result.push_back(error_row(row, SpreadOf::default_later_token));
+        const double sign = m.metric == MeasuredMetric::throughput_per_s ? -1 : 1;
+        result.push_back(
+            {m.id, p.family, p.runtime, m.hardware, m.model, p.regime, p.generation, metric_of(m),
+             sign * std::log(m.value / p.predicted), sign * std::log(p.predicted),
+             fmt::format("{} {} {} {} {} {} {} {}", m.image_size.value_or(0), m.sequence, m.batch.value_or(0),
+                         m.precision, m.scope, m.phase, m.prompt_tokens, m.generated_tokens)});
+        if (saturated) {
+            ErrorRow served = result.back();
+            served.metric = SpreadOf::default_later_token;
+            if (m.weight < kLeastWeight)
+                result.pop_back();
+            result.push_back(std::move(served));
+        }
     }
     return result;
 }
@@ -486,7 +473,8 @@ ErrorModel fit_errors(const ErrorEvidence& evidence, const Unseen& unseen, const
         });
         return result;
     };
-    const Rows others = with_others(known);
+    Rows others = with_others(known);
+    std::erase_if(others, [](const ErrorRow* row) { return of_defaults(row->metric); });
     model.within = fit_within(with_others(all));
     std::vector<SetError> fresh;
     for (const auto& [run, unseen_then] : evidence.first_runs) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 #include <map>
 #include <set>
 #include <utility>
@@ -152,18 +153,20 @@ std::vector<FirstRunCheck> check_first_runs(const ErrorEvidence& evidence, const
 
 /// Waits of clients by models that have not seen the row's network; nothing where there are none.
 std::vector<FirstRunCheck> check_served(const ErrorEvidence& evidence, const ErrorModel& shares) {
-    std::vector<ErrorRow> first, later;
+    std::map<SpreadOf, std::vector<ErrorRow>> waits;
     std::map<std::string, ErrorModel> models;
     for (const ErrorRow& row : evidence.served) {
-        (row.metric == SpreadOf::first_token ? first : later).push_back(row);
+        waits[row.metric].push_back(row);
         if (!models.contains(row.model))
             models.emplace(row.model, fit_errors(evidence, {row.model, "", ""}, &shares));
     }
     const auto unseen = [&](const ErrorRow& row) -> const ErrorModel& { return models.at(row.model); };
     std::vector<FirstRunCheck> checks;
-    if (!first.empty()) {
-        checks.push_back(check_rows("served: time to first token", first, unseen));
-        checks.push_back(check_rows("served: time per output token", later, unseen));
+    for (const auto& [metric, rows] : waits) {
+        const bool first = metric == SpreadOf::first_token || metric == SpreadOf::default_first_token;
+        checks.push_back(check_rows(fmt::format("served{}: time {}", of_defaults(metric) ? " by default" : "",
+                                                first ? "to first token" : "per output token"),
+                                    rows, unseen));
     }
     return checks;
 }

@@ -74,11 +74,8 @@ TimeKind time_kind(SpreadOf metric) {
         return TimeKind::prefill;
     case SpreadOf::decode:
         return TimeKind::decode;
-    case SpreadOf::first_token:
-    case SpreadOf::later_token:
-        return TimeKind::served;
     default:
-        return TimeKind::inference;
+        return of_waits(metric) ? TimeKind::served : TimeKind::inference;
     }
 }
 

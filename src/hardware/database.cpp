@@ -2,6 +2,7 @@
 
 #include "core/embedded_files.hpp"
 #include "core/in_parallel.hpp"
+#include "core/parse_number.hpp"
 #include "core/text.hpp"
 #include "hardware/device_files.hpp"
 #include "hardware/device_reader.hpp"
@@ -239,6 +240,19 @@ struct HardwareDatabase::State {
     }
 };
 
+/// "8xH100", "2x 3090", "4 x A100": how many, and of what; nothing where the name says no number.
+static std::optional<std::pair<unsigned, std::string_view>> several_of(std::string_view name) {
+    const auto after_blanks = [](std::string_view text) {
+        return text.substr(std::min(text.find_first_not_of(' '), text.size()));
+    };
+    const auto count = take_number<unsigned>(name);
+    name = after_blanks(name);
+    if (!count || *count == 0 || name.empty() || (name.front() != 'x' && name.front() != 'X'))
+        return std::nullopt;
+    name = after_blanks(name.substr(1));
+    return name.empty() ? std::nullopt : std::optional(std::pair(*count, name));
+}
+
 HardwareDatabase::HardwareDatabase(fs::path root, std::vector<fs::path> overlays, TunedFacts tuned)
     : state_(std::make_shared<State>(list_database(root, overlays), tuned)) {}
 
@@ -283,14 +297,12 @@ DeviceChoice HardwareDatabase::device(std::string_view name) const {
                             "families",
                             family)});
         }
-        if (const std::size_t x = name.find_first_not_of("0123456789 ");
-            x != name.npos && x > 0 && (name[x] == 'x' || name[x] == 'X') &&
-            state_->find_called(name.substr(x + 1), *this))
-            throw InputError(
-                Finding{.kind = FindingKind::unknown_name,
-                        .message = fmt::format("\"{}\" is several devices", name),
-                        .hint = fmt::format("name one, and how many with --devices {}",
-                                            name.substr(0, name.find_last_not_of(" xX", x) + 1))});
+        if (const auto several = several_of(asked)) {
+            DeviceChoice choice = device(several->second);
+            choice.devices *= several->first;
+            choice.one = choice.one.empty() ? std::string(several->second) : choice.one;
+            return choice;
+        }
         unknown_name("device", name, device_ids(), state_->files.other_names());
     }
     std::vector<Finding> findings;

@@ -275,6 +275,19 @@ std::vector<std::string> with_every_mode(const HardwareDatabase& hardware,
     return out;
 }
 
+std::pair<std::string, Conditions> of_one_device(const HardwareDatabase& hardware, std::string_view name,
+                                                 Conditions conditions) {
+    const DeviceChoice choice = hardware.device(name);
+    if (choice.one.empty())
+        return {std::string(name), std::move(conditions)};
+    if (conditions.devices != 1 && conditions.devices != choice.devices)
+        throw UsageError(fmt::format("\"{}\" says how many devices share the model, and the option devices "
+                                     "another number; give one of them",
+                                     name));
+    conditions.devices = choice.devices;
+    return {choice.one, std::move(conditions)};
+}
+
 std::vector<std::string> each_once(const HardwareDatabase& hardware, std::vector<std::string> names) {
     std::vector<DeviceChoice> chosen;
     std::erase_if(names, [&](const std::string& name) {
@@ -283,7 +296,8 @@ std::vector<std::string> each_once(const HardwareDatabase& hardware, std::vector
         return std::any_of(chosen.begin(), chosen.end() - 1, [&](const DeviceChoice& other) {
             const Device& d = *other.device;
             const bool inside = d.in_computer && own.in_computer && d.id == own.id && d.host == own.host;
-            return (&d == &own || inside) && other.power_mode == chosen.back().power_mode;
+            return (&d == &own || inside) && other.power_mode == chosen.back().power_mode &&
+                   other.devices == chosen.back().devices;
         });
     });
     return names;

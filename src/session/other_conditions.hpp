@@ -35,6 +35,10 @@ std::vector<TriedChange> tried_changes(const Session& session, const Workload& w
 /// InputError for a device that does not exist or has no modes.
 std::vector<std::string> with_every_mode(const HardwareDatabase& hardware,
                                          const std::vector<std::string>& names);
+/// The conditions with as many devices as the name says, and the name of one: "8xH100" is "H100" and 8.
+/// Throws UsageError where the conditions already say another number.
+std::pair<std::string, Conditions> of_one_device(const HardwareDatabase& hardware, std::string_view name,
+                                                 Conditions conditions);
 /// Of names that mean one device in one mode the first. Throws InputError for a device that does not exist.
 std::vector<std::string> each_once(const HardwareDatabase& hardware, std::vector<std::string> names);
 

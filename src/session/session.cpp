@@ -8,6 +8,7 @@
 #include "session/generation/language_model.hpp"
 #include "session/graph_run.hpp"
 #include "session/loading.hpp"
+#include "session/other_conditions.hpp"
 #include "session/prepared.hpp"
 #include "session/price_tables.hpp"
 #include "session/usual_precision.hpp"
@@ -188,10 +189,15 @@ Result Session::estimate(const Workload& asked, std::string_view device, const C
                 estimate({.model = load(other.model)}, device, of_companion(alone, usual_question(asked)))));
         return result;
     }
+    // Names that do not exist are errors, not results.
+    const DeviceChoice named = hardware_->device(device);
+    if (!named.one.empty()) {
+        const auto [one, shared] = of_one_device(*hardware_, device, conditions);
+        return estimate(asked, one, shared);
+    }
+    const std::shared_ptr<const Device> known = named.device;
     const Workload workload = usual_question(asked);
     check(workload, conditions);
-    // Names that do not exist are errors, not results.
-    const std::shared_ptr<const Device> known = hardware_->device(device).device;
     if (!conditions.stack.empty())
         hardware_->runtime(conditions.stack);
     Conditions meant = settled(conditions, workload);
@@ -235,6 +241,11 @@ void keep_event_prices(const EnergyTable& stated, EnergyTable& table) {
 std::shared_ptr<const Machine> Session::machine(std::string_view hardware,
                                                 const Conditions& conditions) const {
     DeviceChoice choice = hardware_->device(hardware);
+    if (!choice.one.empty()) // what shares a model is said by the conditions, which many read beside this
+        throw InputError(
+            Finding{.kind = FindingKind::unknown_name,
+                    .message = fmt::format("\"{}\" is several devices", hardware),
+                    .hint = fmt::format("name {}, and how many with the option devices", choice.one)});
     std::shared_ptr<const Runtime> runtime = hardware_->runtime_for(*choice.device, conditions.stack);
     const bool other_parameters = conditions.overrides || conditions.ideal_mapping;
     if (other_parameters) {

@@ -404,6 +404,25 @@ TEST_CASE("what does not fit says how many devices hold it", "[generation]") {
     CHECK(several.generation->memory_bytes < 16e9);
 }
 
+TEST_CASE("a name that says how many devices is one with that number of devices", "[generation]") {
+    const Session& session = laws::session();
+    const Workload workload{.model = session.load("llama-3-8b"), .prompt = Prompt{}};
+    Conditions two;
+    two.devices = 2;
+    const Result named = session.estimate(workload, "2xH100", {}),
+                 stated = session.estimate(workload, "H100", two);
+    REQUIRE(named.ok());
+    CHECK(named.hardware == stated.hardware);
+    CHECK(named.conditions.devices == 2);
+    CHECK(named.estimate.latency_s == stated.estimate.latency_s);
+    two.devices = 3;
+    CHECK_THROWS_AS(session.estimate(workload, "2xH100", two), UsageError);
+    CHECK_THROWS_AS(session.machine("2xH100", {}), InputError); // what shares a model is said beside it
+    ServingRequest load;
+    load.load.count = 4;
+    CHECK(run_serving(session, workload.model, "2xH100", {}, load).parallelism.tensor == 2);
+}
+
 TEST_CASE("ways to share a model in one answer", "[generation]") {
     const auto shared = [](const Parallelism& way, std::int64_t batch) {
         Prompt prompt;

@@ -5,6 +5,7 @@
 #include "estimate/intervals.hpp"
 #include "session/generation/phases.hpp"
 #include "session/given.hpp"
+#include "session/other_conditions.hpp"
 
 #include <fmt/format.h>
 
@@ -13,9 +14,14 @@
 
 namespace archsim {
 
-Server::Server(const Session& session, const Model& model, std::string_view device,
-               const Conditions& conditions, const ServingRequest& request)
+Server::Server(const Session& session, const Model& model, std::string_view named, const Conditions& asked,
+               const ServingRequest& request)
     : request_(request) {
+    const auto [device, conditions] = of_one_device(session.hardware(), named, asked);
+    if (conditions.devices != asked.devices && request.parallelism &&
+        static_cast<double>(request.parallelism->devices()) != conditions.devices)
+        throw UsageError(fmt::format("\"{}\" says another number of devices than {}; give one of them", named,
+                                     to_string(*request.parallelism)));
     result_.model = model.name();
     result_.hardware = device;
     result_.pue = pue_of(*session.hardware().device(device).device, request.pue);

@@ -48,12 +48,6 @@ target_link_options(archsim_node PRIVATE
     -sALLOW_MEMORY_GROWTH=1 -sINITIAL_MEMORY=64MB -sMAXIMUM_MEMORY=4GB
     -sEXPORTED_FUNCTIONS=_main,_malloc,_archsim_open_desk,_archsim_answer -sEXPORTED_RUNTIME_METHODS=callMain,ccall,FS,ENV
     --js-library ${archsim_node_system})
-# A second pass over what the first left, which the linker makes no more of: half a percent less to download.
-find_program(ARCHSIM_WASM_OPT wasm-opt REQUIRED)
-add_custom_command(TARGET archsim_node POST_BUILD
-    COMMAND ${ARCHSIM_WASM_OPT} --enable-exception-handling -Oz $<TARGET_FILE_DIR:archsim_node>/tools.wasm
-        -o $<TARGET_FILE_DIR:archsim_node>/tools.wasm
-    VERBATIM)
 foreach(target archsim_cli archsim_node_tools archsim_node)
     target_compile_options(${target} PRIVATE
         $<$<COMPILE_LANGUAGE:CXX>:SHELL:-include ${PROJECT_SOURCE_DIR}/src/web/shim.hpp>)

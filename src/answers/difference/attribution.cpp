@@ -49,6 +49,54 @@ const FactorInfo& info_of(Factor factor) {
 
 namespace {
 
+/// What a price is paid for.
+Factor quantity_of(Factor factor) {
+    switch (factor) {
+    case Factor::bandwidth:
+    case Factor::bandwidth_share:
+    case Factor::memory_energy:
+        return Factor::memory_bytes;
+    case Factor::kernels:
+        return Factor::fixed_cost;
+    case Factor::operation_energy:
+        return Factor::operations;
+    case Factor::near_energy:
+        return Factor::near_bytes;
+    case Factor::far_energy:
+        return Factor::far_bytes;
+    case Factor::fabric_energy:
+        return Factor::fabric_bytes;
+    case Factor::static_power:
+    case Factor::device_price:
+        return Factor::time;
+    default:
+        return factor;
+    }
+}
+
+} // namespace
+
+std::optional<Factor> main_factor(const std::array<double, kFactorCount>& parts) {
+    std::array<double, kFactorCount> net{};
+    double sum = 0;
+    for (std::size_t f = 0; f < kFactorCount; ++f) {
+        net[static_cast<std::size_t>(quantity_of(static_cast<Factor>(f)))] += parts[f];
+        sum += parts[f];
+    }
+    std::optional<std::size_t> most;
+    const auto larger = [&](std::size_t f, std::size_t than) {
+        const double own = net[static_cast<std::size_t>(quantity_of(static_cast<Factor>(f)))] * sum;
+        const double other = net[static_cast<std::size_t>(quantity_of(static_cast<Factor>(than)))] * sum;
+        return own != other ? own > other : parts[f] * sum > parts[than] * sum;
+    };
+    for (std::size_t f = 0; f < kFactorCount; ++f)
+        if (parts[f] * sum > 0 && (!most || larger(f, *most)))
+            most = f;
+    return most ? std::optional(static_cast<Factor>(*most)) : std::nullopt;
+}
+
+namespace {
+
 /// Parts below this share of the values are rounding.
 constexpr double kRoundedShare = 1e-13;
 
@@ -259,12 +307,11 @@ void add_region_contributions(const Sides& sides, const PartSums& sums, Attribut
         const bool network = r == out.regions.size();
         const auto& parts = sums.region(network ? kNetwork : r);
         RegionContribution c;
-        for (std::size_t f = 0; f < kFactorCount; ++f) {
+        for (std::size_t f = 0; f < kFactorCount; ++f)
             c.value += parts[f];
-            if (std::abs(parts[f]) > std::abs(c.main_value)) {
-                c.main_value = parts[f];
-                c.main = static_cast<Factor>(f);
-            }
+        if (const auto main = main_factor(parts)) {
+            c.main = *main;
+            c.main_value = parts[static_cast<std::size_t>(*main)];
         }
         if (std::abs(c.main_value) <= kRoundedShare * std::max(std::abs(out.a_value), std::abs(out.b_value)))
             continue;

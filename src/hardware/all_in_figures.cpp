@@ -125,8 +125,8 @@ Fact EnergyResolver::family_figure(const NodePrice& price, Precision p) const {
     Fact fact = price_at(price);
     const double clock = value_at(family_.figure_clock);
     if (fact.known() && !std::isnan(clock) && table_.nominal_clock.known()) {
-        const double voltage =
-            same_everywhere(std::pow(own_clock() / clock, table_.clock_exponent.value_or(1) - 1));
+        const double voltage = same_everywhere(
+            std::pow(table_.nominal_clock.value / clock, table_.clock_exponent.value_or(1) - 1));
         fact.value *= std::max(table_.lowest_voltage.value_or(0), voltage);
     }
     return within_limit(std::move(fact), p);

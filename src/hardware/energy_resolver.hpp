@@ -36,7 +36,6 @@ class EnergyResolver {
     void resolve_voltage();
     const Fact& clock_at_limit() const;
     Fact highest_clock() const;
-    double own_clock() const;
     bool states_clocks() const;
     const Fact* own_fact(std::string_view name) const;
     Fact own(std::string_view name, Fact otherwise) const;

@@ -100,9 +100,11 @@ bool EnergyResolver::add_awake_die() {
         table_.awake_power.value *= measured.value;
         table_.awake_power.source = measured.source;
     }
-    const double clock = clock_at_limit().value_or(table_.nominal_clock.value) / device_.clock_change;
+    const double now = clock_at_limit().value_or(table_.nominal_clock.value * device_.clock_change);
+    const double clock = now / device_.clock_change;
     table_.awake_power.value *=
-        units * die_growth(1) * device_.clock_change *
+        units * die_growth(1) * device_.clock_change * table_.voltage_factor(now) /
+        table_.voltage_factor(clock) *
         same_everywhere(std::pow(clock / family_.awake_clock.value, table_.clock_exponent.value_or(1)));
     const std::string awake = fmt::format("die with {:g} units awake", units);
     table_.awake_power.note = awake;

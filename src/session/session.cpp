@@ -200,7 +200,8 @@ Result Session::estimate(const Workload& asked, std::string_view device, const C
         meant.stack = stack_of_file(*hardware_, *known, info.file, GgufModels::images);
     refuse_unknown_names(workload);
     const std::shared_ptr<const Prepared> prepared = prepare(workload);
-    if (meant.format_of_device) {
+    const bool of_device = meant.format_of_device;
+    if (of_device) {
         try {
             meant = in_fastest_format(*machine(device, meant), meant, [&](const Conditions& trial) {
                 const Result result = prepared->on(*this, device, trial);
@@ -211,6 +212,9 @@ Result Session::estimate(const Workload& asked, std::string_view device, const C
         }
     }
     Result result = prepared->on(*this, device, meant);
+    if (of_device && result.estimate.status == Status::does_not_fit)
+        result.estimate.reason =
+            fmt::format("in {} {}", name_of(result.estimate.executed.weights), result.estimate.reason);
     result.workload = prepared->workload();
     return result;
 }
@@ -221,8 +225,8 @@ std::shared_ptr<const ModelFacts> Session::facts(const Workload& workload) const
 
 namespace {
 
-/// An event costs what it does on the device as it is stated, at that device's own voltage; what the units
-/// that are awake draw follows the design.
+/// An event costs what it does on the device as it is stated, and the voltage follows the clock as in its
+/// power modes and under a power limit; what the units that are awake draw follows the design.
 void keep_event_prices(const EnergyTable& stated, EnergyTable& table) {
     table.mac = stated.mac;
     table.event = stated.event;

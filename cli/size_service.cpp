@@ -65,8 +65,6 @@ struct SizeOptions {
                     rented.push_back(device->id);
             return rented;
         }
-        if (hardware.size() == 1 && hardware.front() == "all")
-            return session.hardware().device_ids();
         return cli::with_modes(session, hardware);
     }
 

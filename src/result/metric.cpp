@@ -51,10 +51,17 @@ auto drawn(Value value) {
             if (!duty->average_w)
                 return std::nullopt;
             const double idle_j = duty->idle_j();
-            d.joules = {duty->inference_j + idle_j,
-                        {d.joules.interval.low + idle_j, d.joules.interval.high + idle_j}};
+            d.joules.value = duty->inference_j + idle_j;
+            d.joules.interval = {d.joules.interval.low + idle_j, d.joules.interval.high + idle_j};
             d.watts = *duty->average_w;
             d.per_s = d.watts / d.joules.value; // companions have their part of the watts
+            Measure measure = value(d);
+            if (!duty->sleeps) {
+                d.joules.value = duty->inference_j;
+                d.watts = duty->active_w;
+                measure.asleep = value(d).value;
+            }
+            return measure;
         }
         return value(d);
     };

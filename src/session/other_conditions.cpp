@@ -2,10 +2,12 @@
 
 #include "archsim/core/finding.hpp"
 #include "core/lists.hpp"
+#include "core/text.hpp"
 #include "hardware/loose_names.hpp"
 #include "hardware/posterior.hpp"
 #include "hardware/uncertainty.hpp"
 #include "result/bound_shares.hpp"
+#include "result/error_terms.hpp"
 #include "result/generation_metrics.hpp"
 #include "result/ranking.hpp"
 
@@ -47,10 +49,14 @@ class Trials {
 
   private:
     static constexpr double kWorthIt = 1.05;
+    /// Odds outside of the 90 % interval of two estimates, which two stacks on one chip have apart: rows of
+    /// one and the other were seen to reverse an order that is less sure.
+    static constexpr double kOutside = 0.95;
 
-    /// How many times as good; 0 where it does not run as asked or misses a limit that is met now.
+    /// How many times as good; 0 where it does not run as asked, misses a limit that is met now, or is better
+    /// with lower odds.
     TriedChange tried(std::string asked, const Workload& workload, const std::string& hardware,
-                      const Conditions& conditions) const {
+                      const Conditions& conditions, double odds = 0) const {
         TriedChange change{0, std::move(asked), 0};
         const std::array results = {now_, session_.estimate(workload, hardware, conditions)};
         const Result& then = results[1];
@@ -59,7 +65,8 @@ class Trials {
             (then.estimate.projected && !now_.estimate.projected))
             return change;
         const Decision decision = decide(results, limits_);
-        if (decision.qualifies[0] && !decision.qualifies[1])
+        if ((decision.qualifies[0] && !decision.qualifies[1]) ||
+            Contest(results, by_, limits_.cost).probability_better(1, 0) < odds)
             return change;
         change.gain = by_.better == Better::higher ? *value / *before_ : *before_ / *value;
         if (now_.generation && now_.generation->time_to_first_token_s > 0)
@@ -67,8 +74,8 @@ class Trials {
                 then.generation->time_to_first_token_s / now_.generation->time_to_first_token_s;
         return change;
     }
-    TriedChange tried(std::string asked, const Conditions& conditions) const {
-        return tried(std::move(asked), workload_, now_.hardware, conditions);
+    TriedChange tried(std::string asked, const Conditions& conditions, double odds = 0) const {
+        return tried(std::move(asked), workload_, now_.hardware, conditions, odds);
     }
 
     /// Whether it is worth saying.
@@ -117,7 +124,7 @@ class Trials {
                 continue;
             Conditions then = conditions_;
             then.stack = stack;
-            if (TriedChange change = tried("--runtime " + stack, then); change.gain > best.gain)
+            if (TriedChange change = tried("--runtime " + stack, then, kOutside); change.gain > best.gain)
                 best = std::move(change);
         }
         keep(std::move(best));
@@ -168,8 +175,8 @@ std::vector<TriedChange> tried_changes(const Session& session, const Workload& w
                                        std::span<const Result> results, const DecisionRequest& limits) {
     constexpr std::size_t kMost = 3;
     const bool text = std::ranges::any_of(results, [](const Result& r) { return r.generation != nullptr; });
-    const Scenario scenario = results.empty() ? Scenario::latency : results.front().conditions.scenario;
-    const Metric& by = text ? metric::token_rate : ranked_by(scenario);
+    const Metric& by =
+        text ? metric::token_rate : ranked_by(results.empty() ? Conditions{} : results.front().conditions);
     std::vector<TriedChange> tried;
     std::size_t done = 0;
     for (const Rank& rank : rank_results(results, by, limits.cost)) {
@@ -215,6 +222,11 @@ std::vector<Result> modes_within(const Session& session, const Workload& workloa
     const Decision decision = decide(results, limits);
     if (decision.request.constraints.empty())
         return found;
+    const auto try_one = [&](const std::string& hardware, const Conditions& conditions) {
+        std::vector<Result> one = {session.estimate(workload, hardware, conditions)};
+        if (decide(one, limits).qualifies.front())
+            found.push_back(std::move(one.front()));
+    };
     for (std::size_t i = 0; i < results.size(); ++i) {
         const Result& result = results[i];
         if (decision.qualifies[i] || !result.device || result.conditions.changes != MachineChanges{})
@@ -230,9 +242,13 @@ std::vector<Result> modes_within(const Session& session, const Workload& workloa
                 continue;
             Conditions conditions = result.conditions;
             conditions.keep_subgraphs = false;
-            std::vector<Result> one = {session.estimate(workload, base + "@" + mode.name, conditions)};
-            if (decide(one, limits).qualifies.front())
-                found.push_back(std::move(one.front()));
+            try_one(base + "@" + mode.name, conditions);
+        }
+        if (result.conditions.duty.stated() && result.conditions.scenario == Scenario::latency) {
+            Conditions amid_others = result.conditions; // what a rate asks of a device that works ahead
+            amid_others.scenario = Scenario::throughput;
+            amid_others.keep_subgraphs = false;
+            try_one(result.hardware, amid_others);
         }
     }
     return found;
@@ -259,6 +275,14 @@ std::vector<std::string> with_every_mode(const HardwareDatabase& hardware,
     constexpr std::string_view kAll = "@all";
     std::vector<std::string> out;
     for (const std::string& name : with_sizes(names)) {
+        const auto family = parse_family(name);
+        if (family || same_ignoring_case(name, kAll.substr(1))) {
+            std::vector<Finding> unreadable; // which are no devices
+            for (const auto& device : hardware.all_devices(unreadable))
+                if (!family || device->family == *family)
+                    out.push_back(device->id);
+            continue;
+        }
         if (!name.ends_with(kAll)) {
             out.push_back(name);
             continue;

@@ -39,6 +39,18 @@ const Takeaway& takeaway_of(const Report& report) {
 
 } // namespace
 
+TEST_CASE("the odds of being ahead are those of the two, whoever else there is", "[report][verdict]") {
+    const auto winner = [](std::vector<std::string> hardware) {
+        return *find_winner(compared({"resnet50"}, std::move(hardware)).results, metric::latency);
+    };
+    const Winner two = winner({"H100", "A100"}), more = winner({"H100", "A100", "L4", "T4"});
+    REQUIRE(two.best == more.best);
+    REQUIRE(*two.next == *more.next);
+    CHECK(two.ahead == more.ahead);
+    CHECK(two.ahead == Approx(two.probability));
+    CHECK(more.ahead >= more.probability);
+}
+
 TEST_CASE("the verdict names the winner of find_winner, its value and who is tied", "[report][verdict]") {
     const ModelComparison c = compared({"resnet50"}, {"H100", "A100", "T4", "KPU-T64@6W"});
     const auto labels = hardware_labels(c.results);

@@ -196,7 +196,7 @@ AnswerDocument<Result> mapping_document() {
               [](const R& r) {
                   const std::vector<std::string> labels = {hardware_label(r)};
                   const std::span<const R> one(&r, 1);
-                  return verdict_record({one, labels, usual_order(one, r.conditions.scenario), {}});
+                  return verdict_record({one, labels, usual_order(one, r.conditions), {}});
               },
               verdict_members()},
              {"model", "",

@@ -127,8 +127,8 @@ std::string lead_text(const VerdictQuestion& q, const Best& best) {
                  other = *value_of(q.results[*best.winner.next], *best.metric, q.conditions);
     const double ahead = best.metric->better == Better::higher ? own / other : other / own;
     constexpr double kCertain = 0.995;
-    const std::string odds = best.winner.probability < kCertain
-                                 ? fmt::format(" ({:.0f} % likely)", 100 * best.winner.probability)
+    const std::string odds = best.winner.ahead < kCertain
+                                 ? fmt::format(" ({:.0f} % likely)", 100 * best.winner.ahead)
                                  : std::string();
     return std::isfinite(ahead) && ahead > 1
                ? fmt::format(", {} ahead of {}{}", format_ratio(ahead), q.labels[*best.winner.next], odds)
@@ -247,15 +247,19 @@ bool is_rate_kept(const VerdictFacts& facts) {
            facts.all_limits == facts.running;
 }
 
-/// "KPU-T256@15W (projected, 12.1 ms)": power modes that were not asked for and meet every limit; empty:
-/// none.
+/// "KPU-T256@15W (projected, 12.1 ms)", "Hailo-8 (--scenario throughput, 706 FPS)": power modes and work
+/// ahead that were not asked for and meet every limit; empty: none.
 std::string modes_text(const VerdictQuestion& q) {
     std::vector<std::string> names;
     for (const Result& mode : q.modes) {
-        const auto value = value_of(mode, q.by, q.conditions);
+        const bool ahead = mode.conditions.scenario != q.results.front().conditions.scenario;
+        const Metric& by = ahead ? metric::throughput : q.by;
+        const auto value = value_of(mode, by, q.conditions);
         std::string more(may_lead(mode.estimate) ? "" : name_of(standing_of(mode.estimate)));
+        if (ahead)
+            more += more.empty() ? "--scenario throughput" : ", --scenario throughput";
         if (value)
-            more += (more.empty() ? "" : ", ") + format_value(q.by, *value);
+            more += (more.empty() ? "" : ", ") + format_value(by, *value);
         names.push_back(hardware_label(mode) + (more.empty() ? "" : " (" + more + ")"));
     }
     return names.empty() ? std::string() : names_text(names);
@@ -296,7 +300,7 @@ std::string none_text(const VerdictQuestion& q, const VerdictFacts& facts) {
         : late ? std::string("None keeps up")
                : "None meets " + limits;
     if (const std::string modes = modes_text(q); !modes.empty())
-        return fmt::format("{} as listed; another power mode would: {}.", text, modes);
+        return fmt::format("{} as listed; this would: {}.", text, modes);
     if (const auto& nearest = q.decision->nearest) {
         const Verdict& v = q.decision->verdicts[nearest->result][nearest->constraint];
         const Constraint& limit = v.constraint;
@@ -359,7 +363,7 @@ std::string single_text(const VerdictQuestion& q, const VerdictFacts& facts, boo
     };
     for (const Metric* m : judged(q))
         add(*m);
-    if (!brief)
+    if (!brief && q.by != metric::power)
         add(metric::power);
     const std::string doubt = brief ? standing_note(r.estimate) : doubt_of(r.estimate).text();
     return fmt::format("{}: {}{}{}.", named(q, facts, 0, true), text, brief || doubt.empty() ? "" : "; ",

@@ -134,9 +134,37 @@ void add_what_if(const ArchitectureComparison& c, Report& report) {
                 fmt::format("Best {}: {}{} instead of {}.", metric->noun, c.labels[after->best],
                             standing_note(w.results[after->best].estimate), c.labels[before->best]));
     }
-    if (bullets.items.empty())
+    if (bullets.items.empty() && c.results.size() > 1)
         bullets.items.emplace_back("No recommendation changes.");
     report.blocks.push_back(std::move(bullets));
+}
+
+void add_what_if_lines(const ArchitectureComparison& c, std::vector<std::string>& lines) {
+    constexpr std::size_t kNamed = 3;
+    const WhatIf& w = *c.what_if;
+    std::vector<std::string> own;
+    for (std::size_t i = 0; i < w.results.size(); ++i) {
+        const auto same = [&](const Metric& m) {
+            const auto& cost = c.request.decision.cost;
+            return value_of(c.results[i], m, cost) == value_of(w.results[i], m, cost);
+        };
+        if (same(*c.request.metric) && same(metric::latency)) // nothing changes for it
+            continue;
+        const auto moved = [&](const Metric& m) {
+            return m.noun + " " +
+                   before_after(m, value_of(c.results[i], m, c.request.decision.cost),
+                                value_of(w.results[i], m, c.request.decision.cost))
+                       .text;
+        };
+        own.push_back(marked_label(c, i) + ": " +
+                      (!w.results[i].ok() ? w.results[i].estimate.reason
+                       : *c.request.metric == metric::latency
+                           ? moved(metric::latency)
+                           : moved(*c.request.metric) + ", " + moved(metric::latency)));
+    }
+    lines.insert(lines.begin(),
+                 fmt::format("With {}, {}.", fmt::join(w.asked, ", "),
+                             own.empty() ? std::string("nothing changes") : names_text(own, kNamed)));
 }
 
 void add_sensitivity(const ArchitectureComparison& c, Report& report) {

@@ -96,7 +96,7 @@ GenerationModel::GenerationModel(const Model& model, const Bindings& bindings,
                     throw UsageError(fmt::format("{}: {}; {}", model.name(), f.message, f.hint));
         throw UsageError(
             fmt::format("{}: not a language model with cached keys and values, so it has no prompt and "
-                        "no generated tokens",
+                        "no generated tokens; compare_models --fps says how often a device runs it",
                         model.name()));
     };
     if (!language_.graph)

@@ -142,29 +142,19 @@ void add_what_if(const ArchitectureComparison& c, Report& report) {
 void add_what_if_lines(const ArchitectureComparison& c, std::vector<std::string>& lines) {
     constexpr std::size_t kNamed = 3;
     const WhatIf& w = *c.what_if;
+    const Metric& by = *c.request.metric;
     std::vector<std::string> own;
     for (std::size_t i = 0; i < w.results.size(); ++i) {
-        const auto same = [&](const Metric& m) {
-            const auto& cost = c.request.decision.cost;
-            return value_of(c.results[i], m, cost) == value_of(w.results[i], m, cost);
-        };
-        if (same(*c.request.metric) && same(metric::latency)) // nothing changes for it
-            continue;
-        const auto moved = [&](const Metric& m) {
-            return m.noun + " " +
-                   before_after(m, value_of(c.results[i], m, c.request.decision.cost),
-                                value_of(w.results[i], m, c.request.decision.cost))
-                       .text;
-        };
-        own.push_back(marked_label(c, i) + ": " +
-                      (!w.results[i].ok() ? w.results[i].estimate.reason
-                       : *c.request.metric == metric::latency
-                           ? moved(metric::latency)
-                           : moved(*c.request.metric) + ", " + moved(metric::latency)));
+        const auto now = value_of(c.results[i], by, c.request.decision.cost),
+                   then = value_of(w.results[i], by, c.request.decision.cost);
+        if (now != then || !w.results[i].ok())
+            own.push_back(fmt::format("{}: {}", marked_label(c, i),
+                                      then ? by.noun + " " + before_after(by, now, then).text
+                                           : w.results[i].estimate.reason));
     }
     lines.insert(lines.begin(),
                  fmt::format("With {}, {}.", fmt::join(w.asked, ", "),
-                             own.empty() ? std::string("nothing changes") : names_text(own, kNamed)));
+                             own.empty() ? by.noun + " is the same" : names_text(own, kNamed)));
 }
 
 void add_sensitivity(const ArchitectureComparison& c, Report& report) {

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
+#include <utility>
 
 namespace archsim {
 
@@ -49,50 +51,34 @@ const FactorInfo& info_of(Factor factor) {
 
 namespace {
 
-/// What a price is paid for.
-Factor quantity_of(Factor factor) {
-    switch (factor) {
-    case Factor::bandwidth:
-    case Factor::bandwidth_share:
-    case Factor::memory_energy:
-        return Factor::memory_bytes;
-    case Factor::kernels:
-        return Factor::fixed_cost;
-    case Factor::operation_energy:
-        return Factor::operations;
-    case Factor::near_energy:
-        return Factor::near_bytes;
-    case Factor::far_energy:
-        return Factor::far_bytes;
-    case Factor::fabric_energy:
-        return Factor::fabric_bytes;
-    case Factor::static_power:
-    case Factor::device_price:
-        return Factor::time;
-    default:
-        return factor;
-    }
+/// A price, and what it is paid for.
+constexpr std::pair<Factor, Factor> kPrices[] = {
+    {Factor::bandwidth, Factor::memory_bytes},      {Factor::bandwidth_share, Factor::memory_bytes},
+    {Factor::memory_energy, Factor::memory_bytes},  {Factor::kernels, Factor::fixed_cost},
+    {Factor::operation_energy, Factor::operations}, {Factor::near_energy, Factor::near_bytes},
+    {Factor::far_energy, Factor::far_bytes},        {Factor::fabric_energy, Factor::fabric_bytes},
+    {Factor::static_power, Factor::time},           {Factor::device_price, Factor::time}};
+
+std::size_t quantity_of(std::size_t factor) {
+    for (const auto& [price, quantity] : kPrices)
+        if (price == static_cast<Factor>(factor))
+            return static_cast<std::size_t>(quantity);
+    return factor;
 }
 
 } // namespace
 
 std::optional<Factor> main_factor(const std::array<double, kFactorCount>& parts) {
     std::array<double, kFactorCount> net{};
-    double sum = 0;
-    for (std::size_t f = 0; f < kFactorCount; ++f) {
-        net[static_cast<std::size_t>(quantity_of(static_cast<Factor>(f)))] += parts[f];
-        sum += parts[f];
-    }
-    std::optional<std::size_t> most;
-    const auto larger = [&](std::size_t f, std::size_t than) {
-        const double own = net[static_cast<std::size_t>(quantity_of(static_cast<Factor>(f)))] * sum;
-        const double other = net[static_cast<std::size_t>(quantity_of(static_cast<Factor>(than)))] * sum;
-        return own != other ? own > other : parts[f] * sum > parts[than] * sum;
-    };
     for (std::size_t f = 0; f < kFactorCount; ++f)
-        if (parts[f] * sum > 0 && (!most || larger(f, *most)))
-            most = f;
-    return most ? std::optional(static_cast<Factor>(*most)) : std::nullopt;
+        net[quantity_of(f)] += parts[f];
+    const double sum = std::accumulate(net.begin(), net.end(), 0.0);
+    const auto weight = [&](std::size_t f) { return std::pair(net[quantity_of(f)] * sum, parts[f] * sum); };
+    std::optional<std::size_t> main;
+    for (std::size_t f = 0; f < kFactorCount; ++f)
+        if (parts[f] * sum > 0 && (!main || weight(f) > weight(*main)))
+            main = f;
+    return main ? std::optional(static_cast<Factor>(*main)) : std::nullopt;
 }
 
 namespace {

@@ -7,7 +7,6 @@
 #include "hardware/posterior.hpp"
 #include "hardware/uncertainty.hpp"
 #include "result/bound_shares.hpp"
-#include "result/error_terms.hpp"
 #include "result/generation_metrics.hpp"
 #include "result/ranking.hpp"
 
@@ -49,14 +48,11 @@ class Trials {
 
   private:
     static constexpr double kWorthIt = 1.05;
-    /// Odds outside of the 90 % interval of two estimates, which two stacks on one chip have apart: rows of
-    /// one and the other were seen to reverse an order that is less sure.
-    static constexpr double kOutside = 0.95;
 
-    /// How many times as good; 0 where it does not run as asked, misses a limit that is met now, or is better
-    /// with lower odds.
+    /// How many times as good; 0 where it does not run as asked, misses a limit that is met now, or is no
+    /// better outside of both 90 % intervals where these are to be apart.
     TriedChange tried(std::string asked, const Workload& workload, const std::string& hardware,
-                      const Conditions& conditions, double odds = 0) const {
+                      const Conditions& conditions, bool apart = false) const {
         TriedChange change{0, std::move(asked), 0};
         const std::array results = {now_, session_.estimate(workload, hardware, conditions)};
         const Result& then = results[1];
@@ -66,7 +62,8 @@ class Trials {
             return change;
         const Decision decision = decide(results, limits_);
         if ((decision.qualifies[0] && !decision.qualifies[1]) ||
-            Contest(results, by_, limits_.cost).probability_better(1, 0) < odds)
+            (apart && measure_of(then, by_, limits_.cost)
+                          ->interval.overlaps(measure_of(now_, by_, limits_.cost)->interval)))
             return change;
         change.gain = by_.better == Better::higher ? *value / *before_ : *before_ / *value;
         if (now_.generation && now_.generation->time_to_first_token_s > 0)
@@ -74,8 +71,8 @@ class Trials {
                 then.generation->time_to_first_token_s / now_.generation->time_to_first_token_s;
         return change;
     }
-    TriedChange tried(std::string asked, const Conditions& conditions, double odds = 0) const {
-        return tried(std::move(asked), workload_, now_.hardware, conditions, odds);
+    TriedChange tried(std::string asked, const Conditions& conditions, bool apart = false) const {
+        return tried(std::move(asked), workload_, now_.hardware, conditions, apart);
     }
 
     /// Whether it is worth saying.
@@ -124,7 +121,8 @@ class Trials {
                 continue;
             Conditions then = conditions_;
             then.stack = stack;
-            if (TriedChange change = tried("--runtime " + stack, then, kOutside); change.gain > best.gain)
+            // Two stacks on one chip err apart: rows were seen to reverse an order inside of the intervals.
+            if (TriedChange change = tried("--runtime " + stack, then, true); change.gain > best.gain)
                 best = std::move(change);
         }
         keep(std::move(best));

@@ -159,8 +159,8 @@ VariedPart varied_part(std::string_view name, std::string_view where) {
 
 PartAmount part_amount(VariedPart part, std::string_view text, std::string_view where) {
     if (std::holds_alternative<Structure>(part.part) && parse_real(text)) // so many, or so many times?
-        throw UsageError(fmt::format("{}: \"{}\": {} as a factor{}?", where, text, fmt::format("{}x", text),
-                                     is_array(part) ? fmt::format(", or {0}x{0} as the array", text)
+        throw UsageError(fmt::format("{0}: \"{1}\": write {1}x for a factor{2}", where, text,
+                                     is_array(part) ? fmt::format(", {0}x{0} for the array itself", text)
                                      : dimension_of(part) != PhysicalDimension::one
                                          ? ", or a value in " + symbol_list(dimension_of(part))
                                          : std::string()));

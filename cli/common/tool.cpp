@@ -27,8 +27,9 @@
 
 namespace archsim::cli {
 
-std::vector<std::string> with_modes(const Session& session, const std::vector<std::string>& devices) {
-    return with_every_mode(session.hardware(), devices);
+std::vector<std::string> with_modes(const Session& session, const std::vector<std::string>& devices,
+                                    bool families) {
+    return with_every_mode(session.hardware(), devices, families);
 }
 
 std::string today() {

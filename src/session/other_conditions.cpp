@@ -269,12 +269,12 @@ std::vector<std::string> with_sizes(const std::vector<std::string>& names) {
 } // namespace
 
 std::vector<std::string> with_every_mode(const HardwareDatabase& hardware,
-                                         const std::vector<std::string>& names) {
+                                         const std::vector<std::string>& names, bool families) {
     constexpr std::string_view kAll = "@all";
     std::vector<std::string> out;
     for (const std::string& name : with_sizes(names)) {
         const auto family = parse_family(name);
-        if (family || same_ignoring_case(name, kAll.substr(1))) {
+        if (families && (family || same_ignoring_case(name, kAll.substr(1)))) {
             std::vector<Finding> unreadable; // which are no devices
             for (const auto& device : hardware.all_devices(unreadable))
                 if (!family || device->family == *family)

@@ -32,9 +32,10 @@ std::vector<TriedChange> tried_changes(const Session& session, const Workload& w
 
 /// The names, each with the size of memory that a comma cut from it ("RTX 4070 laptop" and "32GB" are one
 /// name), every NAME@all replaced by NAME@MODE for each mode, in the order of the device's file, and a family
-/// ("npu") or "all" by their devices. Throws InputError for a device that does not exist or has no modes.
+/// ("npu") or "all" by their devices, unless `families` stay names of architectures. Throws InputError for a
+/// device that does not exist or has no modes.
 std::vector<std::string> with_every_mode(const HardwareDatabase& hardware,
-                                         const std::vector<std::string>& names);
+                                         const std::vector<std::string>& names, bool families = true);
 /// Of names that mean one device in one mode the first. Throws InputError for a device that does not exist.
 std::vector<std::string> each_once(const HardwareDatabase& hardware, std::vector<std::string> names);
 

@@ -79,6 +79,7 @@ TEST_CASE("a chip of one format is used with it, and refusals name it", "[precis
     }
     Machine machine = *session.machine("Hailo-8", {});
     machine.device = std::make_shared<const Device>(device);
+    machine.runtime = session.hardware().runtime("ideal"); // a stack of formats has none of others
     const auto deployed = deployed_on(machine);
     REQUIRE(deployed.size() == 1);
     CHECK(deployed.front().compute == Precision::int16);

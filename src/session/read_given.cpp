@@ -156,8 +156,8 @@ MeasuredRow parse_given(std::string_view text, const Session& session, std::stri
     if (row.runtime.empty())
         row.runtime = !language        ? selected.device->default_runtime
                       : !stack.empty() ? std::string(stack)
-                                       : language_runtime(session.hardware(), *selected.device,
-                                                          session.load(row.model).info.file);
+                                       : measured_language_runtime(session, row.hardware,
+                                                                   session.load(row.model).info.file);
     row.scope = row.metric == MeasuredMetric::latency_ms ? "kernel" : "offline";
     row.id = text;
     return row;

@@ -39,6 +39,24 @@ const Takeaway& takeaway_of(const Report& report) {
 
 } // namespace
 
+TEST_CASE("nobody is called best whom an unmeasured estimate beats with all of its interval",
+          "[report][verdict]") {
+    ModelComparison c = compared({"resnet50"}, {"H100", "T4"});
+    const auto labels = hardware_labels(c.results);
+    const auto first_line = [&] {
+        return verdict_record(
+                   {.results = c.results, .labels = labels, .by = metric::latency, .conditions = {}})
+            .lines.front();
+    };
+    CHECK_THAT(first_line(), Contains("Fastest: H100"));
+    Estimate& faster = c.results.front().estimate;
+    faster.projected = true;
+    REQUIRE(faster.latency_interval.high < c.results.back().estimate.latency_interval.low);
+    CHECK_THAT(first_line(), !Contains("Fastest") && Contains("T4") && Contains("H100"));
+    faster.latency_interval.high = 2 * c.results.back().estimate.latency_interval.low;
+    CHECK_THAT(first_line(), Contains("Fastest: T4"));
+}
+
 TEST_CASE("the verdict names the winner of find_winner, its value and who is tied", "[report][verdict]") {
     const ModelComparison c = compared({"resnet50"}, {"H100", "A100", "T4", "KPU-T64@6W"});
     const auto labels = hardware_labels(c.results);

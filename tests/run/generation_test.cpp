@@ -1,6 +1,7 @@
 // Language models: attention and caches against closed formulas, phases against each other.
 
 #include "archsim/run/serve.hpp"
+#include "hardware/uncertainty.hpp"
 #include "laws/laws.hpp"
 #include "result/format_parts.hpp"
 #include "session/generation/phases.hpp"
@@ -9,6 +10,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <set>
 
 using namespace archsim;
@@ -160,6 +162,27 @@ TEST_CASE("language models run on stacks made for them", "[generation]") {
     CHECK(runtime("Xeon-8480+") == "openvino");
     CHECK(runtime("Apple-M1-GPU") == "llama.cpp");
     CHECK(runtime("KPU-T256") == "kpu-domainflow");
+}
+
+TEST_CASE("an answer to one user runs on a stack that was measured on such devices, where there is one",
+          "[generation][laws]") {
+    const HardwareDatabase& hardware = laws::session().hardware();
+    for (const std::string& name : hardware.device_ids()) {
+        CAPTURE(name);
+        const auto device = hardware.device(name).device;
+        if (device->runtimes.empty() || device->default_runtime.empty())
+            continue;
+        const HeldRows& held = laws::session().machine(name)->uncertainty->held();
+        const auto measured = [&](const std::string& id) {
+            const auto stack = hardware.runtime(id);
+            return stack->language_models && held.measured(*device, *stack, TimeKind::decode);
+        };
+        const std::string one = measured_language_runtime(laws::session(), name);
+        CHECK(measured(one) == std::any_of(device->runtimes.begin(), device->runtimes.end(), measured));
+        if (measured(language_runtime(hardware, *device))) // a measured one stays
+            CHECK(one == language_runtime(hardware, *device));
+    }
+    CHECK(measured_language_runtime(laws::session(), "RTX-3060") == "llama.cpp");
 }
 
 TEST_CASE("integer formats quantise weights alone where the stack says so", "[generation]") {

@@ -235,7 +235,8 @@ void store_in_blocks(const GenerationModel& model, const Machine& machine, Preci
 
 } // namespace
 
-std::optional<StepRunner> make_runner(const Session& session, const GenerationModel& model, Result& result) {
+std::optional<StepRunner> make_runner(const Session& session, const GenerationModel& model, Result& result,
+                                      Users users) {
     Conditions own = result.conditions;
     // Steps of one batch follow each other; serving many requests is priced as larger batches.
     own.scenario = Scenario::latency;
@@ -250,7 +251,9 @@ std::optional<StepRunner> make_runner(const Session& session, const GenerationMo
         result.device = choice.device; // known even where the stack does not run on it
         result.power_mode = choice.power_mode;
         if (own.stack.empty())
-            own.stack = language_runtime(session.hardware(), *choice.device, model.file());
+            own.stack = users == Users::one
+                            ? measured_language_runtime(session, result.hardware, model.file())
+                            : language_runtime(session.hardware(), *choice.device, model.file());
         result.machine = session.machine(result.hardware, own);
         result.device = result.machine->device;
         result.runtime = result.machine->runtime;

@@ -109,8 +109,11 @@ class StepRunner {
 };
 
 /// The device, its stack and the formats for a language model, under the result's conditions, or why there is
-/// none. Fills the result's device, runtime, machine and status.
-std::optional<StepRunner> make_runner(const Session& session, const GenerationModel& model, Result& result);
+/// none. Fills the result's device, runtime, machine and status. Of a server no stack is preferred because
+/// answers to one user were measured under it.
+enum class Users : std::uint8_t { one, many };
+std::optional<StepRunner> make_runner(const Session& session, const GenerationModel& model, Result& result,
+                                      Users users = Users::one);
 
 /// Counts of a step in which a batch decodes while prompts are processed: products with weights read the
 /// weights once for both, attention runs for each. `share` is the part of `prefill` that one step holds.

@@ -158,7 +158,7 @@ ServingEngine make_engine(const Session& session, const Model& model, std::strin
         // A count of devices says how many share the model; how, the stack.
         const auto devices = static_cast<std::int64_t>(std::exchange(meant.devices, 1));
         Result made = asked(nullptr, device, meant);
-        const auto runner = make_runner(session, *engine.model, made);
+        const auto runner = make_runner(session, *engine.model, made, Users::many);
         engine.precision = name_of(meant.precision.weights);
         if (!engine.reason.empty())
             return engine;

@@ -184,10 +184,13 @@ std::vector<TriedChange> tried_changes(const Session& session, const Workload& w
     return tried;
 }
 
+bool may_take_fewer_bits(const Workload& workload, const Conditions& conditions) {
+    return !conditions.precision.named() && !conditions.precision.strict_fp32 && !conditions.weights &&
+           (workload.prompt || !workload.model.info.parts.empty());
+}
+
 std::optional<Result> in_fewer_bits(const Session& session, const Workload& workload,
                                     const Result& too_large) {
-    if (!workload.prompt && workload.model.info.parts.empty())
-        return std::nullopt;
     std::optional<Result> last;
     for (const std::string_view format : {"fp8", "w8a16", "w4a16"}) {
         Conditions then = too_large.conditions;

@@ -17,10 +17,12 @@ namespace archsim {
 std::vector<Result> modes_within(const Session& session, const Workload& workload,
                                  std::span<const Result> results, const DecisionRequest& limits);
 
+/// Whether a question leaves the format open, and is of a kind whose weights are published in several.
+bool may_take_fewer_bits(const Workload& workload, const Conditions& conditions);
 /// A result that the memory does not hold, in the widest format of fewer bits that it holds, of those in
 /// which language models and generators of images are published: fp8 where the device multiplies it, 8 and 4
-/// bits a weight beside 16-bit products. Where none fits the last, whose reason says so; absent for other
-/// networks.
+/// bits a weight beside 16-bit products. Where none fits the last, whose reason says so; absent where there
+/// is no narrower one.
 std::optional<Result> in_fewer_bits(const Session& session, const Workload& workload,
                                     const Result& too_large);
 

@@ -8,6 +8,7 @@
 #include "session/generation/language_model.hpp"
 #include "session/graph_run.hpp"
 #include "session/loading.hpp"
+#include "session/other_conditions.hpp"
 #include "session/prepared.hpp"
 #include "session/price_tables.hpp"
 #include "session/usual_precision.hpp"
@@ -212,6 +213,9 @@ Result Session::estimate(const Workload& asked, std::string_view device, const C
     }
     Result result = prepared->on(*this, device, meant);
     result.workload = prepared->workload();
+    if (result.estimate.status == Status::does_not_fit && may_take_fewer_bits(workload, conditions))
+        if (auto fewer = in_fewer_bits(*this, workload, result))
+            return std::move(*fewer);
     return result;
 }
 

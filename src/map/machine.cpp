@@ -35,10 +35,10 @@ double largest_unit_count(const Device& device) {
 double usable_memory(const Device& device) {
     const double capacity = device.dram->capacity.value_or(0);
     const bool small = capacity <= family_number(device, "small_memory").value_or(0);
-    const double usable =
-        family_number(device, small ? "small_working_set" : "working_set").value_or(1) * capacity -
-        family_number(device, "driver_memory").value_or(0);
     const bool shared = device.family.row().is_host || device.host_link_type == "shared memory";
+    const double share =
+        shared ? family_number(device, small ? "small_working_set" : "working_set").value_or(1) : 1;
+    const double usable = share * capacity - family_number(device, "driver_memory").value_or(0);
     return std::max(0.0, shared ? std::min(usable, left_by_system(capacity)) : usable);
 }
 

@@ -27,6 +27,7 @@ struct LocalOptions {
     bool here = false;
     std::string on, host, context = fmt::format("{}", LocalRequest{}.context), kv_cache, kind = "language",
                           by = "newest", least;
+    std::int64_t devices = 1;
     std::vector<std::string> models, formats, overlays, measured;
     LocalView view;
 
@@ -41,14 +42,18 @@ struct LocalOptions {
         flags.add_option("--host", host,
                          "the processor beside it, which takes layers that do not fit (llama.cpp's -ngl)",
                          "DEVICE");
+        flags.add_option("--devices", devices, "cards of the kind, which divide the layers", "N")
+            .show_default();
         flags.add_option("--context", context, "positions: a prompt, and 128 tokens of an answer", "N")
             .show_default();
         flags.add_option("--kv-cache", kv_cache,
                          "format of cached keys and values, q8_0 or q4_0 (default: as the stack stores them)",
                          "FORMAT");
-        flags.add_option("--formats", formats,
-                         "of weights, widest first (default: bf16 int8 int4; llama.cpp: BF16, Q8_0, Q4_K_M)",
-                         "FORMAT");
+        flags.add_option(
+            "--formats", formats,
+            "of weights, widest first, types of GGUF files too, Q3_K_M (default: bf16 int8 int4; "
+            "llama.cpp: BF16, Q8_0, Q4_K_M)",
+            "FORMAT");
         flags.add_option(
             "--min-tokens-per-s", least,
             "leave out what is slower (of --kind vision and speech: inferences; default: 10 tokens, "
@@ -75,6 +80,7 @@ struct LocalOptions {
             throw UsageError(
                 fmt::format("--context: expected a number of positions (8192, 16k), got \"{}\"", context));
         r.context = *tokens;
+        r.devices = devices;
         if (!kv_cache.empty())
             r.kv_cache = format_named(kv_cache, "--kv-cache");
         if (!formats.empty())
@@ -85,8 +91,9 @@ struct LocalOptions {
                 throw UsageError(fmt::format("--min-tokens-per-s: expected a rate, got \"{}\"", least));
             r.least_tokens_per_s = *rate;
         }
-        // The one name that is given may be the machine's.
-        if (!here && on.empty() && models.size() == 1 && names_device(session, models.front()))
+        // The one name that is given may be the machine's; nobody's is said to be no device's.
+        if (!here && on.empty() && models.size() == 1 &&
+            (names_device(session, models.front()) || !names_model(session, models.front())))
             on = std::exchange(models, {}).front();
         for (const std::string& name : models)
             if (session.catalogue().find(name) == nullptr && names_device(session, name))
@@ -110,6 +117,15 @@ struct LocalOptions {
             session.hardware().device(name);
             return true;
         } catch (const InputError&) { // it is a model's
+            return false;
+        }
+    }
+
+    static bool names_model(const Session& session, const std::string& name) {
+        try {
+            session.load(name);
+            return true;
+        } catch (const InputError&) {
             return false;
         }
     }

@@ -264,7 +264,13 @@ DeviceChoice HardwareDatabase::device(std::string_view name) const {
     const std::size_t joint = asked.find(kBeside);
     if (!found && joint != std::string_view::npos) {
         DeviceChoice choice = device(asked.substr(joint + kBeside.size()));
-        choice.device = in_computer(*choice.device, device(asked.substr(0, joint)).device->id);
+        const std::shared_ptr<const Device> host = device(asked.substr(0, joint)).device;
+        if (host->host_link_type != "" && host->host_link_type != "shared memory")
+            throw InputError(Finding{.kind = FindingKind::unknown_name,
+                                     .message = fmt::format("\"{}\": {} is no computer that {} could be in",
+                                                            asked, host->id, choice.device->id),
+                                     .hint = "ask for each device by itself"});
+        choice.device = in_computer(*choice.device, host->id);
         return choice;
     }
     if (!found) {

@@ -174,8 +174,9 @@ SizingAnswer size(const Session& session, const std::string& model, const std::v
 
 LocalAnswer local(const Session& session, const std::string& device, const std::vector<std::string>& models,
                   const std::string& host, const std::string& kind, std::int64_t context,
-                  const std::vector<std::string>& formats, std::optional<double> least) {
-    LocalRequest request{.host = host, .context = context};
+                  const std::vector<std::string>& formats, std::optional<double> least,
+                  std::int64_t devices) {
+    LocalRequest request{.host = host, .devices = devices, .context = context};
     take_machine(session, device, request);
     request.kind = choice_named<LocalKind>(kind, "kind");
     request.models = models;
@@ -339,7 +340,7 @@ void bind_answers(py::Module& m) {
           py::arg("models") = std::vector<std::string>{}, py::kw_only(), py::arg("host") = "",
           py::arg("kind") = "language", py::arg("context") = LocalRequest{}.context,
           py::arg("formats") = std::vector<std::string>{},
-          py::arg("least_tokens_per_s") = std::optional<double>{},
+          py::arg("least_tokens_per_s") = std::optional<double>{}, py::arg("devices") = 1,
           "The models that run on a machine and how fast, as local_models: local(\"RTX 4090, 64GB\", "
           "context=16384).");
     m.def(

@@ -154,6 +154,11 @@ std::string_view gguf_type_of(std::string_view format) {
     return row == kFileTypes.end() ? std::string_view() : row->second;
 }
 
+std::optional<PrecisionConfig> gguf_format(std::string_view type) {
+    std::optional<PrecisionConfig> format;
+    return is_ggml_type(lower_case(type)) && takes(type, format) ? format : std::nullopt;
+}
+
 std::optional<CatalogueEntry> entry_in_format(const Catalogue& catalogue, std::string_view name) {
     const Parts p = parts_of(name);
     const CatalogueEntry* const known = find_owned(catalogue, p.network);

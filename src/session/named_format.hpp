@@ -1,6 +1,9 @@
 #pragma once
 // Types of GGUF files, in names and of formats.
 
+#include "archsim/core/precision.hpp"
+
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,5 +14,7 @@ std::string gguf_type_in(std::string_view name);
 /// The type of file that a format stands for under llama.cpp, "Q4_K_M" for "int4" (tools/quantize/README.md);
 /// empty: it has no such files.
 std::string_view gguf_type_of(std::string_view format);
+/// The formats of such a type, "Q3_K_M"; nothing for any other text.
+std::optional<PrecisionConfig> gguf_format(std::string_view type);
 
 } // namespace archsim

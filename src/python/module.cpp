@@ -333,7 +333,8 @@ void fill(py::Module& m) {
         .def_property_readonly(
             "hardware", [](const Session& s) { return s.hardware().device_ids(); }, "Names of all devices.")
         .def(
-            "load", [](const Session& s, const std::string& model) { return s.load(model); },
+            "load",
+            [](const Session& s, const std::filesystem::path& model) { return s.load(model.string()); },
             py::arg("model"), "A catalogue name, an alias, or the path of an .onnx file.")
         .def(
             "given",

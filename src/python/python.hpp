@@ -176,12 +176,16 @@ template <>
 struct Taken<std::filesystem::path> {
     static std::filesystem::path take(PyObject* object) { return path_of(object); }
 };
+/// A text, or the path of a file.
+inline bool is_name(PyObject* object) {
+    return PyUnicode_Check(object) != 0 || PyObject_HasAttrString(object, "__fspath__") != 0;
+}
 template <class T>
 struct Taken<std::vector<T>> {
     static std::vector<T> take(PyObject* object) {
         std::vector<T> values;
         if constexpr (std::same_as<T, std::string>) // a name, or the path of a file, is a list of one
-            if (PyUnicode_Check(object) != 0 || PyObject_HasAttrString(object, "__fspath__") != 0)
+            if (is_name(object))
                 return {path_of(object).string()};
         for (const Ref& item : items_of(object))
             values.push_back(Taken<T>::take(item.get()));
@@ -206,9 +210,8 @@ struct Taken<std::optional<T>> {
 template <class T>
 struct Taken<std::variant<T, std::string>> {
     static std::variant<T, std::string> take(PyObject* object) {
-        if (PyUnicode_Check(object) != 0)
-            return text_of(object);
-        return Taken<T>::take(object);
+        return is_name(object) ? std::variant<T, std::string>(path_of(object).string())
+                               : std::variant<T, std::string>(Taken<T>::take(object));
     }
 };
 

@@ -176,7 +176,9 @@ TEST_CASE("cards divide the layers: they hold more and are no faster", "[local]"
     request.models = {"llama-3.1-8b", "qwen3:32b", "llama3.3:70b"};
     request.formats = {"int4"};
     const LocalAnswer one = local_models(shipped_session(), request);
-    request.devices = 2;
+    take_machine(shipped_session(), "2x RTX 3090", request);
+    CHECK(request.devices == 2);
+    request.device = one.device;
     const LocalAnswer two = local_models(shipped_session(), request);
     REQUIRE(one.models.size() == two.models.size());
     std::size_t more = 0;

@@ -33,6 +33,8 @@ inline constexpr std::string_view kEfficientMode = "MaxQ";
 struct DeviceChoice {
     std::shared_ptr<const Device> device;
     std::string power_mode; ///< empty when the device has no modes
+    double devices = 1;     ///< how many of it the name speaks of: 8 of "8xH100"
+    std::string one;        ///< "H100" of "8xH100"; empty where the name speaks of one
 };
 
 /// Which values a database gives for numbers that state another one "before" measurements were looked at:

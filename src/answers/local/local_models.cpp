@@ -510,6 +510,7 @@ void take_machine(const Session& session, const std::string& machine, LocalReque
         request.memory_named = gigabytes_of(std::string_view(machine).substr(at)).has_value();
     const DeviceChoice choice = session.hardware().device(machine);
     request.device = choice.device->id;
+    request.devices *= static_cast<std::int64_t>(choice.devices); // "2x RTX 3090"
     if (choice.device->in_computer && request.host.empty()) // "i9-14900K + RTX 4090"
         request.host = choice.device->host;
     const bool sized = choice.power_mode.ends_with("GB"); // the memory of that computer

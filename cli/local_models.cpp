@@ -91,9 +91,8 @@ struct LocalOptions {
                 throw UsageError(fmt::format("--min-tokens-per-s: expected a rate, got \"{}\"", least));
             r.least_tokens_per_s = *rate;
         }
-        // The one name that is given may be the machine's; nobody's is said to be no device's.
-        if (!here && on.empty() && models.size() == 1 &&
-            (names_device(session, models.front()) || !names_model(session, models.front())))
+        // The one name that is given may be the machine's.
+        if (!here && on.empty() && models.size() == 1 && names_device(session, models.front()))
             on = std::exchange(models, {}).front();
         for (const std::string& name : models)
             if (session.catalogue().find(name) == nullptr && names_device(session, name))
@@ -102,7 +101,11 @@ struct LocalOptions {
         r.models = models;
         r.host = host;
         if (!here && on.empty())
-            throw UsageError("name the machine: --on DEVICE, or --this-machine");
+            throw UsageError(
+                fmt::format("{}name the machine: --on DEVICE, or --this-machine",
+                            models.empty() || finds([&] { session.load(models.front()); })
+                                ? ""
+                                : "no model and no device is called \"" + models.front() + "\"; "));
         if (here) {
             take_this_machine(session, r);
         } else {
@@ -112,33 +115,24 @@ struct LocalOptions {
     }
 
   private:
-    static bool names_device(const Session& session, const std::string& name) {
+    template <class LookUp>
+    static bool finds(const LookUp& look_up) {
         try {
-            session.hardware().device(name);
-            return true;
-        } catch (const InputError&) { // it is a model's
-            return false;
-        }
-    }
-
-    static bool names_model(const Session& session, const std::string& name) {
-        try {
-            session.load(name);
+            look_up();
             return true;
         } catch (const InputError&) {
             return false;
         }
     }
+    static bool names_device(const Session& session, std::string_view name) {
+        return finds([&] { session.hardware().device(name); });
+    }
 
     void take_this_machine(const Session& session, LocalRequest& r) const {
-        r.device = std::string(kThisMachine);
-        try {
-            session.hardware().device(kThisGpu);
-            r.device = std::string(kThisGpu);
-            if (r.host.empty())
-                r.host = std::string(kThisMachine);
-        } catch (const InputError&) { // no GPU that the database knows
-        }
+        const bool known = names_device(session, kThisGpu); // a GPU that the database knows
+        r.device = std::string(known ? kThisGpu : kThisMachine);
+        if (known && r.host.empty())
+            r.host = std::string(kThisMachine);
     }
 };
 

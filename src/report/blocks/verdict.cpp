@@ -152,11 +152,9 @@ std::string question_text(const VerdictQuestion& q, const VerdictFacts& facts) {
                        g.devices > first->devices() ? ", the layers divided among the devices" : "");
 }
 
-/// "37.3 tokens/s (23.9 to 58.4 tokens/s)".
-std::string with_range(const VerdictQuestion& q, const Best& best, std::size_t index) {
-    return fmt::format(
-        "{} ({})", value_text(q, *best.metric, index),
-        range_text(*best.metric, measure_of(q.results[index], *best.metric, q.conditions)->interval));
+/// "23.9 to 58.4 tokens/s".
+std::string range_at(const VerdictQuestion& q, const Metric& m, std::size_t index) {
+    return range_text(m, measure_of(q.results[index], m, q.conditions)->interval);
 }
 
 /// Whether what may not lead for want of measurements alone is better with all of its interval: nobody is
@@ -191,8 +189,9 @@ std::string best_text(const VerdictQuestion& q, const VerdictFacts& facts, const
     if (outdone(q, best))
         return fmt::format("Ranked first by {}: {}, {}; unmeasured, but estimated wholly above it: {}, {}.",
                            best.metric->noun, named(q, facts, best.winner.best, first),
-                           with_range(q, best, best.winner.best), named(q, facts, *best.winner.projected),
-                           with_range(q, best, *best.winner.projected));
+                           range_at(q, *best.metric, best.winner.best),
+                           named(q, facts, *best.winner.projected),
+                           range_at(q, *best.metric, *best.winner.projected));
     return fmt::format("{}: {}, {}{}.", words, named(q, facts, best.winner.best, first),
                        value_text(q, *best.metric, best.winner.best),
                        first ? lead_text(q, best) : std::string());

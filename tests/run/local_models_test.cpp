@@ -215,7 +215,8 @@ TEST_CASE("a size of memory that nobody named is said, and one that was is not",
         LocalRequest request;
         take_machine(shipped_session(), machine, request);
         request.models = {"qwen3:8b"};
-        return render(describe(local_models(shipped_session(), request), {}, Format::text), Format::text, {});
+        return render(describe(local_models(shipped_session(), request), {}, Format::text), Format::text,
+                      {400});
     };
     for (const char* named : {"MacBook Pro M4 Max 128GB", "M3 24GB", "RTX 3090", "DGX Spark 128GB"})
         CHECK_THAT(first_line(named), !Catch::Contains("is assumed"));

@@ -101,7 +101,7 @@ TEST_CASE("names that do not exist throw with the nearest ones; a device that ca
 TEST_CASE("what the memory does not hold runs in fewer bits where nobody named a format, whoever asks",
           "[question][laws]") {
     std::size_t fewer = 0;
-    for (const char* model : {"llama-3-8b", "llama-3-70b", "stable-diffusion-3-medium", "resnet50"})
+    for (const char* model : {"llama-3-8b", "llama-3-70b", "stable-diffusion-3.5-medium", "resnet50"})
         for (const char* device : {"Mac mini M4 16GB", "RTX-3060", "RTX-4090", "T4"}) {
             CAPTURE(model, device);
             const Result alone = laws::session().estimate({.model = laws::session().load(model)}, device);

@@ -51,7 +51,7 @@ struct LocalOptions {
                          "FORMAT");
         flags.add_option(
             "--formats", formats,
-            "of weights, widest first, types of GGUF files too, Q3_K_M (default: bf16 int8 int4; "
+            "of weights, widest first, types of GGUF such as Q3_K_M too (default: bf16 int8 int4; "
             "llama.cpp: BF16, Q8_0, Q4_K_M)",
             "FORMAT");
         flags.add_option(

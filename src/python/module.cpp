@@ -333,8 +333,7 @@ void fill(py::Module& m) {
         .def_property_readonly(
             "hardware", [](const Session& s) { return s.hardware().device_ids(); }, "Names of all devices.")
         .def(
-            "load",
-            [](const Session& s, const std::filesystem::path& model) { return s.load(model.string()); },
+            "load", [](const Session& s, const std::string& model) { return s.load(model); },
             py::arg("model"), "A catalogue name, an alias, or the path of an .onnx file.")
         .def(
             "given",

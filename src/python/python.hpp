@@ -151,9 +151,16 @@ template <class T>
 struct Taken<const T*> {
     static const T* take(PyObject* object) { return object == Py_None ? nullptr : &Taken<T>::take(object); }
 };
+/// A text, or the path of a file.
+inline bool is_name(PyObject* object) {
+    return PyUnicode_Check(object) != 0 || PyObject_HasAttrString(object, "__fspath__") != 0;
+}
 template <>
 struct Taken<std::string> {
-    static std::string take(PyObject* object) { return text_of(object); }
+    static std::string take(PyObject* object) {
+        const bool path = PyObject_HasAttrString(object, "__fspath__") != 0;
+        return path ? path_of(object).string() : text_of(object);
+    }
 };
 template <>
 struct Taken<bool> {
@@ -176,10 +183,6 @@ template <>
 struct Taken<std::filesystem::path> {
     static std::filesystem::path take(PyObject* object) { return path_of(object); }
 };
-/// A text, or the path of a file.
-inline bool is_name(PyObject* object) {
-    return PyUnicode_Check(object) != 0 || PyObject_HasAttrString(object, "__fspath__") != 0;
-}
 template <class T>
 struct Taken<std::vector<T>> {
     static std::vector<T> take(PyObject* object) {
@@ -210,8 +213,9 @@ struct Taken<std::optional<T>> {
 template <class T>
 struct Taken<std::variant<T, std::string>> {
     static std::variant<T, std::string> take(PyObject* object) {
-        return is_name(object) ? std::variant<T, std::string>(path_of(object).string())
-                               : std::variant<T, std::string>(Taken<T>::take(object));
+        if (is_name(object))
+            return Taken<std::string>::take(object);
+        return Taken<T>::take(object);
     }
 };
 

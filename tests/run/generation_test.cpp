@@ -404,7 +404,11 @@ TEST_CASE("what does not fit says how many devices hold it", "[generation]") {
     CHECK(alone.generation->devices_needed == 2);
     CHECK(alone.estimate.reason.find("2 devices hold it") != std::string::npos);
     // What does not fit could lie in host memory; the table of embeddings is read row by row.
-    const Result small = answer("T4", Precision::fp16, {});
+    Conditions served = options_of(Precision::fp16); // by a stack that leaves no table to the host
+    served.stack =
+        language_runtime(laws::session().hardware(), *laws::session().hardware().device("T4").device);
+    const Result small = laws::session().estimate(
+        {.model = laws::session().load("llama-3-8b"), .prompt = Prompt{}}, "T4", served);
     REQUIRE(small.estimate.status == Status::does_not_fit);
     const double outside = small.estimate.memory.peak_bytes - small.estimate.memory.capacity_bytes,
                  link = small.machine->rate(Resource::host_link_bytes),

@@ -8,7 +8,6 @@
 #include "core/parse_number.hpp"
 #include "core/text.hpp"
 #include "estimate/memory_pools.hpp"
-#include "hardware/loose_names.hpp"
 #include "hardware/reference_machine.hpp"
 #include "map/sharding.hpp"
 #include "map/stored_tensors.hpp"
@@ -495,23 +494,28 @@ std::string stack_for(const Session& session, const std::string& device) {
 
 } // namespace
 
-double stated_memory(std::string_view machine) {
-    std::string_view size = machine.substr(std::min(machine.rfind(','), machine.size() - 1) + 1);
+/// Of "24GB", "24 GiB" 24; of any other text 0.
+static double gigabytes_in(std::string_view size) {
     size.remove_prefix(std::min(size.find_first_not_of(' '), size.size()));
     const double number = take_number<double>(size).value_or(0);
     const std::string unit = bare_name(size);
-    return number > 0 && (unit == "gb" || unit == "gib") ? number * 0x1p30 : 0; // modules hold powers of two
+    return number > 0 && (unit == "gb" || unit == "gib") ? number : 0;
+}
+
+double stated_memory(std::string_view machine) {
+    const std::string_view size = machine.substr(std::min(machine.rfind(','), machine.size() - 1) + 1);
+    return gigabytes_in(size) * 0x1p30; // modules hold powers of two
 }
 
 void take_machine(const Session& session, const std::string& machine, LocalRequest& request) {
     request.host_memory_bytes = stated_memory(machine);
     // "M4 Max 128GB", "M4 Max, 128 GB", "M4 Max@128GB"
     for (std::size_t at = 0; at < machine.size() && !request.memory_named; ++at)
-        request.memory_named = gigabytes_of(std::string_view(machine).substr(at)).has_value();
+        request.memory_named = gigabytes_in(std::string_view(machine).substr(at)) > 0;
     const DeviceChoice choice = session.hardware().device(machine);
     request.device = choice.device->id;
     request.devices *= static_cast<std::int64_t>(choice.devices); // "2x RTX 3090"
-    if (choice.device->in_computer && request.host.empty()) // "i9-14900K + RTX 4090"
+    if (choice.device->in_computer && request.host.empty())       // "i9-14900K + RTX 4090"
         request.host = choice.device->host;
     const bool sized = choice.power_mode.ends_with("GB"); // the memory of that computer
     if (!choice.power_mode.empty() && (sized || choice.power_mode != choice.device->default_power_mode))

@@ -107,6 +107,13 @@ std::optional<Price> read_price(ObjectReader& prices, std::string_view key, Phys
     price.date = value->text_at("date");
     price.instance = value->text_at("instance");
     price.market = value->text_at("market");
+    if (const JsonValue* const sizes = value->find("instances"); sizes != nullptr && sizes->is_array())
+        for (const JsonValue& size : sizes->items()) {
+            const JsonValue *devices = size.find("devices"), *usd = size.find("usd_per_hour");
+            if (devices != nullptr && devices->is_number() && usd != nullptr && usd->is_number())
+                price.instances.push_back(
+                    {std::string(size.text_at("name")), devices->number(), usd->number()});
+        }
     return price;
 }
 

@@ -96,10 +96,17 @@ struct DeviceSlice {
     double compute = 0, memory = 0; ///< of the slices into which the whole is divided; the largest has all
 };
 
+/// A machine that is let as one: so many of a device for a price an hour.
+struct RentalSize {
+    std::string name;
+    double devices = 1, usd_per_hour = 0;
+};
+
 /// What a device costs to buy or to rent.
 struct Price {
     Fact amount; ///< USD or USD/h
     std::string date, instance;
+    std::vector<RentalSize> instances = {}; ///< sizes that are let, fewest devices first; empty: not known
     /// Who rents it out, "hyperscaler", "specialised cloud" or "marketplace": what the second asks for an
     /// H100 is less than half of what the first does, so that prices of one market alone compare.
     std::string market;

@@ -1,7 +1,9 @@
 #include "answers/sizing/sizing_report.hpp"
 
+#include "core/lists.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
+#include "report/blocks/verdict.hpp"
 #include "result/cost_terms.hpp"
 #include "result/ranking.hpp"
 
@@ -159,7 +161,7 @@ std::string load_text(const SizingAnswer& answer) {
     const RequestPlan& load = r.serving.load;
     std::string text = r.serving.plan.concurrency > 0
                            ? fmt::format("{} requests always in flight", r.serving.plan.concurrency)
-                           : fmt::format("{:.3g} requests/s", load.rate_per_s);
+                           : format_number(load.rate_per_s) + " requests/s";
     if (r.users > 0 && load.rate_per_s > 0)
         text = fmt::format("{} users, each asking every {}: {}", r.users, format_time(*r.think_s), text);
     text += load.trace != nullptr ? fmt::format(" as recorded, {:.0f} tokens in and {:.0f} out in the mean",
@@ -218,7 +220,9 @@ Report describe(const SizingAnswer& answer, const PlainView&, Format format) {
             table_of("Sizes", sizing_columns(basis_text(answer.basis), true), answer.devices));
         return report;
     }
-    add_blocks(report, Heading{1, report.title}, sizing_takeaway(answer));
+    std::vector<std::string> lines = sizing_takeaway(answer).lines;
+    const std::vector<std::string> more = beyond_first_rows(lines);
+    add_blocks(report, Heading{1, report.title}, Takeaway{std::move(lines)});
     std::vector<SizedDevice> shown;
     for (const SizedDevice& d : answer.devices)
         if (d.layout || answer.devices.size() <= 12) // of many those with an answer; the others are below
@@ -252,6 +256,7 @@ Report describe(const SizingAnswer& answer, const PlainView&, Format format) {
                 given.later * given.first));
         }
     report.blocks.emplace_back(std::move(table));
+    append(report.blocks, mapped(more, [](const std::string& line) { return Paragraph{line}; }));
     if (Table memory = memory_table(answer); !memory.rows.empty())
         report.blocks.emplace_back(std::move(memory));
     if (!answer.pairs.empty())

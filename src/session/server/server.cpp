@@ -3,6 +3,7 @@
 #include "archsim/core/finding.hpp"
 #include "core/spending.hpp"
 #include "estimate/intervals.hpp"
+#include "result/cost_terms.hpp"
 #include "session/generation/phases.hpp"
 #include "session/given.hpp"
 
@@ -160,13 +161,11 @@ void Server::fill_plan(const Parallelism& way, const Device& device) {
     plan_.transfer_bytes_per_s = m.rate(Resource::link_bytes) * m.param(Parameter::link_efficiency, 1);
     const auto engine_devices = static_cast<double>(way.engine_devices());
     plan_.idle_watts = prices().idle_watts_each() * engine_devices;
-    const auto cost = [](const Device& of, double devices) {
-        const bool known = of.cloud_price && of.cloud_price->amount.known();
-        return known ? of.cloud_price->amount.value * devices : std::nan("");
+    const auto cost = [](const Device& of, double each, std::int64_t engines) {
+        const auto rented = rental(of, each, static_cast<double>(engines), Share::allowed, {});
+        return rented ? rented->usd_per_hour : std::nan("");
     };
-    double usd =
-        cost(device, engine_devices *
-                         static_cast<double>(plan_.engines + (prompt_engine_ ? 0 : plan_.prompt_engines)));
+    double usd = cost(device, engine_devices, plan_.engines + (prompt_engine_ ? 0 : plan_.prompt_engines));
     if (prompt_engine_) {
         const ServingEngine& own = *prompt_engine_;
         plan_.prompt_engines = own.parallelism.data;
@@ -180,7 +179,7 @@ void Server::fill_plan(const Parallelism& way, const Device& device) {
                    prompts = static_cast<double>(plan_.prompt_engines);
         plan_.idle_watts =
             (engines * plan_.idle_watts + devices * own.prices->idle_watts_each()) / (engines + prompts);
-        usd += cost(*own.device, devices);
+        usd += cost(*own.device, static_cast<double>(own.parallelism.engine_devices()), own.parallelism.data);
     }
     if (!std::isnan(usd))
         result_.usd_per_hour = usd;

@@ -152,7 +152,7 @@ int main(int argc, char** argv) {
                     by_batch.lines.push_back(fmt::format("Batch {}: {}", batch, line));
                 append(std::move(own), all);
             }
-            said += check.text(comparison.results, output);
+            said += check.text(session, comparison.results, output);
             worst = std::max(worst, cli::exit_code_of(comparison.results, request.decision));
         }
         if (batches.size() > 1 && !by_batch.lines.empty()) // what was asked comes first

@@ -8,6 +8,7 @@
 #include "common/progress.hpp"
 #include "common/serving_options.hpp"
 #include "report/render/answer_document.hpp"
+#include "session/named_format.hpp"
 
 #include <algorithm>
 

@@ -279,7 +279,8 @@ std::string why_unexpected(const std::vector<std::string>& arguments, const std:
     if (option == options.end() || option->many)
         return "";
     if (!option->takes_value)
-        return fmt::format("{} takes no value", *before);
+        return fmt::format("{} takes no value{}", *before,
+                           word.find('=') == std::string::npos ? "" : "; a price is --price " + word + "/h");
     const std::vector<std::string> values(before.base(),
                                           std::find_if(before.base(), arguments.end(), is_flag));
     return values.size() < 2

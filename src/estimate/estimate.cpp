@@ -66,8 +66,9 @@ bool fits(const Machine& machine, Estimate& e) {
                                machine.host->id, gigabytes(e.memory.capacity_bytes));
         return false;
     }
-    e.reason = fmt::format("needs {}, the device has {}", gigabytes(e.memory.peak_bytes),
-                           gigabytes(e.memory.capacity_bytes));
+    e.reason =
+        fmt::format("needs {}, {} has {}", gigabytes(e.memory.peak_bytes),
+                    machine.devices > 1 ? "each device" : "the device", gigabytes(e.memory.capacity_bytes));
     if (!machine.device->dram)
         e.reason += fmt::format(" and no other memory: at least {:.0f} of them",
                                 std::ceil(e.memory.peak_bytes * machine.devices / e.memory.capacity_bytes));

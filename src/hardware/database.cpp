@@ -375,7 +375,9 @@ std::shared_ptr<const Runtime> HardwareDatabase::runtime_for(const Device& devic
             .message =
                 fmt::format("{} does not run on {}", (own != nullptr ? own : others.front())->id, device.id),
             .hint = device.runtimes.empty() ? fmt::format("name a stack for {}", title_of(device.family))
-                                            : fmt::format("use {}", either_of(device.runtimes))});
+                                            : fmt::format("leave it out for what the network usually runs "
+                                                          "under there; of other networks too: {}",
+                                                          fmt::join(device.runtimes, ", "))});
     }
     if (!device.default_runtime.empty())
         return runtime(device.default_runtime);

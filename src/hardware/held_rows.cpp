@@ -30,14 +30,6 @@ bool times_alike(TimeKind a, TimeKind b) {
     return (a == TimeKind::inference) == (b == TimeKind::inference);
 }
 
-/// "2.1 to 4.8 times slower".
-std::string times_text(double low, double high) {
-    if (high <= 1)
-        return fmt::format("{:.2g} to {:.2g} times faster", 1 / high, 1 / low);
-    return low >= 1 ? fmt::format("{:.2g} to {:.2g} times slower", low, high)
-                    : fmt::format("between {:.2g} times faster and {:.2g} times slower", 1 / low, high);
-}
-
 template <class Enum>
 Enum read_held_name(ObjectReader& entry, std::string_view key) {
     const std::string text = entry.text(key, Need::required);
@@ -108,7 +100,12 @@ HeldEvidence HeldRows::of(const Device& device, const Runtime& runtime, TimeKind
         elsewhere = elsewhere || set.family == name_of(device.family);
         itself = itself || set.device == device.id;
         found.projected = found.projected && !close;
-        if (set.device == device.id && set.time == time && (own == nullptr || set.runtime == runtime.id))
+        // Where nobody measured a server, the steps that it consists of speak for it.
+        const bool steps = time == TimeKind::served && set.time == TimeKind::decode;
+        if (set.device != device.id || (set.time != time && !steps))
+            continue;
+        if (own == nullptr || (set.time == time) > (own->time == time) ||
+            (set.time == own->time && set.runtime == runtime.id))
             own = &set;
     }
     if (found.projected && others) {
@@ -118,8 +115,8 @@ HeldEvidence HeldRows::of(const Device& device, const Runtime& runtime, TimeKind
     }
     found.related = !found.projected && !itself;
     if (own != nullptr && own->rows >= kLeastRows && own->inside < kLeastInside * own->rows) {
-        found.refuted = fmt::format("{} such as {} were measured {} than estimated here", words_of(kind)[1],
-                                    own->example, times_text(own->low, own->high));
+        found.refuted = fmt::format("{} such as {} took {:.2g} to {:.2g} times as long as estimated here",
+                                    words_of(kind)[1], own->example, own->low, own->high);
         found.refuted_rows =
             fmt::format("{} of {} outside of their intervals", own->rows - own->inside, own->rows);
     }

@@ -8,6 +8,7 @@
 #include "result/bound_shares.hpp"
 #include "result/generation_metrics.hpp"
 #include "result/ranking.hpp"
+#include "result/ties.hpp"
 
 #include <algorithm>
 #include <array>
@@ -62,6 +63,9 @@ class Trials {
         if (decision.qualifies[0] && !decision.qualifies[1])
             return change;
         change.gain = by_.better == Better::higher ? *value / *before_ : *before_ / *value;
+        if (const auto x = measure_of(then, by_, limits_.cost), y = measure_of(now_, by_, limits_.cost);
+            x && y)
+            change.probability = probability_better(by_, then, *x, now_, *y);
         if (now_.generation && now_.generation->time_to_first_token_s > 0)
             change.first_token =
                 then.generation->time_to_first_token_s / now_.generation->time_to_first_token_s;
@@ -117,7 +121,8 @@ class Trials {
                 continue;
             Conditions then = conditions_;
             then.stack = stack;
-            if (TriedChange change = tried("--runtime " + stack, then); change.gain > best.gain)
+            if (TriedChange change = tried("--runtime " + stack, then);
+                change.gain > best.gain && change.probability >= kToldApart)
                 best = std::move(change);
         }
         keep(std::move(best));

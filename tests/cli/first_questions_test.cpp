@@ -139,7 +139,7 @@ constexpr FirstQuestion kQuestions[] = {
     {"compare_models resnet50 --deployment edge --hardware H100", "Fastest: H100 in int8, "},
     // Where it runs, how many are needed, what it costs.
     {"compare_models sdxl --hardware H100 --cost",
-     "H100 in fp16: .*H100 costs \\$[0-9.]+ per million rented"},
+     "H100 in fp16: .*H100 costs \\$[0-9.]+ per million inferences rented"},
     {"size_service qwen3-8b --users 500 --hardware H100",
      "Cheapest: .* likely to hold P99 TTFT 2.00 s, TPOT 200 ms."},
     {"size_service qwen3-8b --users 200 --ttft-p99 2s --tpot-p99 50ms --hardware H100 L40S",

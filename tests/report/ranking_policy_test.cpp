@@ -352,6 +352,32 @@ TEST_CASE("measured is said of this chip or its generation, this stack and this 
     CHECK(held.of(a, another, TimeKind::inference, NetworkKind::convolution).projected);
 }
 
+TEST_CASE("steps that refute an estimate refute the server that takes them", "[report][policy]") {
+    HeldRows rows;
+    rows.sets.push_back({.device = "H100",
+                         .runtime = "trt-llm",
+                         .kind = NetworkKind::experts,
+                         .time = TimeKind::decode,
+                         .rows = 10,
+                         .inside = 2,
+                         .low = 0.66,
+                         .high = 2.2,
+                         .example = "mixtral-8x7b"});
+    const Device& device = *session().hardware().device("H100").device;
+    const Runtime& stack = *session().hardware().runtime("trt-llm");
+    const auto why = [&](TimeKind time) {
+        return rows.of(device, stack, time, NetworkKind::experts).refuted;
+    };
+    CHECK_THAT(why(TimeKind::decode), Catch::Contains("took 0.66 to 2.2 times as long"));
+    CHECK(why(TimeKind::served) == why(TimeKind::decode));
+    CHECK(why(TimeKind::prefill).empty());
+    rows.sets.push_back(rows.sets.front()); // what was measured of a server speaks for itself
+    rows.sets.back().time = TimeKind::served;
+    rows.sets.back().inside = 10;
+    CHECK(why(TimeKind::served).empty());
+    CHECK_FALSE(why(TimeKind::decode).empty());
+}
+
 TEST_CASE("the held rows decide what is said of shipped devices", "[report][policy]") {
     const auto asked = [](const char* model, const char* device, auto... stack) {
         Conditions conditions;

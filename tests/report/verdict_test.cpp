@@ -122,6 +122,41 @@ TEST_CASE("language models are judged by tokens", "[report][verdict]") {
         CHECK(*value_of(r, metric::token_rate) == Approx(r.generation->tokens_per_s_stream));
 }
 
+TEST_CASE("money says what of: requests and tokens of a language model, inferences of others",
+          "[report][verdict][cost]") {
+    CompareModelsRequest request;
+    request.hardware = {"H100", "L4"};
+    CompareModelsView view;
+    view.sort_by = &metric::cost;
+    request.models = {"llama-3-8b"};
+    request.workload.prompt = Prompt{};
+    CHECK_THAT(
+        takeaway_of(describe(compare_models(laws::session(), request), view, Format::text)).lines.front(),
+        Contains("per million requests ($") && Contains("written per million tokens)"));
+    request.models = {"resnet50"};
+    request.workload.prompt.reset();
+    CHECK_THAT(
+        takeaway_of(describe(compare_models(laws::session(), request), view, Format::text)).lines.front(),
+        Contains("per million inferences"));
+}
+
+TEST_CASE("a rate beyond what a device completes stands first, with how many carry it", "[report][verdict]") {
+    CompareModelsView view;
+    view.percentiles = PercentileRequest{.rate_per_s = 1e5, .rows = laws::session().spread_rows()};
+    const ModelComparison c = compared({"resnet50"}, {"T4"});
+    CHECK_THAT(takeaway_of(describe(c, view, Format::text)).lines.front(),
+               Contains("Overloaded at ") && Contains(" devices carry it"));
+    view.percentiles->rate_per_s = 10;
+    CHECK_THAT(takeaway_of(describe(c, view, Format::text)).lines.front(), !Contains("Overloaded"));
+}
+
+TEST_CASE("another stack is advised on where its odds are 3 to 1", "[report][verdict]") {
+    const ModelComparison c = compared({"bert-large", "bert-base", "resnet50", "vit_b_16"}, {"A100", "T4"});
+    for (const std::vector<TriedChange>& of_model : c.tried)
+        for (const TriedChange& change : of_model)
+            CHECK((change.asked.find("--runtime") == std::string::npos || change.probability >= 0.75));
+}
+
 TEST_CASE("several models: the matrix first, a line for each, details on request", "[report][verdict]") {
     const ModelComparison c = compared({"resnet50", "mobilenet_v2"}, {"H100", "T4"});
     const std::string brief = render(describe(c), Format::text);

@@ -25,7 +25,7 @@ std::string format_value(const Metric& metric, double value) {
     case QuantityKind::ratio:
         return format_percent(value);
     case QuantityKind::money: // one unit: amounts stand beside each other
-        return fmt::format("${} per million", format_number(value * metric.scale));
+        return fmt::format("${} {}", format_number(value * metric.scale), metric.axis_unit);
     case QuantityKind::carbon:
         return fmt::format("{} g CO2e per 1000", format_number(value * metric.scale));
     case QuantityKind::number:
@@ -146,7 +146,7 @@ const Metric& shown_metric(std::span<const Result> results, const Metric& asked)
     return asked == metric::energy       ? metric::token_energy
            : asked == metric::latency    ? metric::token_rate
            : asked == metric::throughput ? metric::total_token_rate
-                                         : asked;
+                                         : in_its_words(asked, results);
 }
 
 const Metric& usual_order(std::span<const Result> results, Scenario scenario) {

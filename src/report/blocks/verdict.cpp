@@ -88,8 +88,14 @@ std::string standing_label(const VerdictQuestion& q, std::size_t i) {
     return q.labels[i] + standing_note(q.results[i].estimate);
 }
 
+/// "$2633 per million requests ($0.98 read, $16.7 written per million tokens)"
 std::string value_text(const VerdictQuestion& q, const Metric& m, std::size_t index) {
-    return format_value(m, *value_of(q.results[index], m, q.conditions));
+    std::string text = format_value(m, *value_of(q.results[index], m, q.conditions));
+    if (const auto tokens = token_costs(q.results[index], q.conditions); m == metric::cost && tokens)
+        if (const auto read = tokens->prompt.best(), written = tokens->output.best(); read && written)
+            text += fmt::format(" (${} read, ${} written per million tokens)", format_number(*read * m.scale),
+                                format_number(*written * m.scale));
+    return text;
 }
 
 std::vector<std::string> names_at(const VerdictQuestion& q, const std::vector<std::size_t>& indices) {
@@ -105,9 +111,11 @@ std::string named(const VerdictQuestion& q, const VerdictFacts& facts, std::size
         return hardware_label(other) == hardware_label(r) &&
                precision_name(other.conditions.precision) != precision_name(r.conditions.precision);
     });
-    return !said && (facts.mixed || (first && !r.generation))
-               ? q.labels[index] + " in " + multiplied_format(r)
-               : q.labels[index];
+    // "GPU (H100)": of a family the chip that stands for it.
+    const bool chip =
+        q.labels[index].find(hardware_label(r)) == std::string::npos && q.labels[index] != r.hardware;
+    return q.labels[index] + (chip ? " (" + hardware_label(r) + ")" : "") +
+           (!said && (facts.mixed || (first && !r.generation)) ? " in " + multiplied_format(r) : "");
 }
 
 /// "A, B and C between 11.7 ms and 12.0 ms".
@@ -194,8 +202,11 @@ std::string unranked_text(const VerdictQuestion& q, const VerdictFacts& facts, b
     for (const Best& best : facts.best)
         if (best.winner.projected) {
             std::string& text = values[*best.winner.projected];
+            if (const auto ranked = value_of(q.results[*best.winner.projected], q.by, q.conditions);
+                text.empty() && *best.metric != q.by && ranked)
+                text = format_value(q.by, *ranked); // what is ranked by comes first
             text += (text.empty() ? "" : ", ") +
-                    (text.empty() && *best.metric != q.by ? best.metric->noun + " " : std::string()) +
+                    (*best.metric != q.by ? best.metric->noun + " " : std::string()) +
                     value_text(q, *best.metric, *best.winner.projected);
         }
     // Of few devices those that nothing else names.
@@ -306,6 +317,8 @@ std::string none_text(const VerdictQuestion& q, const VerdictFacts& facts) {
                                 format_value(*limit.metric, *v.value),
                                 limit.metric->better == Better::higher ? "at least" : "at most",
                                 format_value(*limit.metric, limit.limit));
+        if (is_rate(limit) && v.value && q.results[nearest->result].beside.empty())
+            text += fmt::format("; {:.0f} devices carry the rate", std::ceil(*v.value / limit.limit));
     }
     return text + ".";
 }
@@ -331,8 +344,9 @@ std::string too_large_text(const VerdictQuestion& q) {
     const MemoryEstimate& memory = first.estimate.memory;
     std::string text(name_of(first.conditions.precision.weights)); // it is they that do not fit
     text += names.size() > 1 ? fmt::format(" does not fit {}", names_text(names))
-                             : fmt::format(" needs {:.3g} GB, {} has {:.3g} GB", memory.peak_bytes / 1e9,
-                                           names.front(), memory.capacity_bytes / 1e9);
+                             : fmt::format(" needs {:.3g} GB, {} has {:.3g} GB{}", memory.peak_bytes / 1e9,
+                                           names.front(), memory.capacity_bytes / 1e9,
+                                           first.machine && first.machine->devices > 1 ? " each" : "");
     if (const auto turn = parts_in_turn(first);
         names.size() == 1 && turn && turn->moved_s > 0 && turn->peak_bytes <= memory.capacity_bytes) {
         double seconds = turn->moved_s;
@@ -353,7 +367,7 @@ std::string single_text(const VerdictQuestion& q, const VerdictFacts& facts, boo
             return;
         const bool unit_names_it = m == metric::token_rate || m == metric::total_token_rate;
         text += fmt::format("{}{}{}", text.empty() ? "" : ", ", unit_names_it ? std::string() : m.noun + " ",
-                            format_value(m, measure->value));
+                            value_text(q, m, 0));
         if (measure->interval.high > measure->interval.low && m == q.by) // the table has the others
             text += fmt::format(" ({})", range_text(m, measure->interval));
     };
@@ -361,7 +375,9 @@ std::string single_text(const VerdictQuestion& q, const VerdictFacts& facts, boo
         add(*m);
     if (!brief)
         add(metric::power);
-    const std::string doubt = brief ? standing_note(r.estimate) : doubt_of(r.estimate).text();
+    const std::string doubt = !r.estimate.refuted.empty() ? std::string() // a sentence of its own says it
+                              : brief                     ? standing_note(r.estimate)
+                                                          : doubt_of(r.estimate).text();
     return fmt::format("{}: {}{}{}.", named(q, facts, 0, true), text, brief || doubt.empty() ? "" : "; ",
                        doubt);
 }
@@ -480,7 +496,7 @@ std::vector<std::string> in_few_rows(std::vector<Sentence> sentences) {
 }
 
 std::vector<std::string> lines_of(const VerdictQuestion& q, const VerdictFacts& facts) {
-    std::vector<Sentence> all = {{0, 0, uncounted_line(q)}};
+    std::vector<Sentence> all = {{0, 0, uncounted_line(q)}, {1, 0, q.before}};
     if (facts.best.empty()) {
         const std::string sizes = sizes_line(q);
         all.push_back({1, 0, sizes.empty() ? none_runs_text(q) : sizes});
@@ -497,7 +513,7 @@ std::vector<std::string> lines_of(const VerdictQuestion& q, const VerdictFacts& 
     if (one) {
         all.push_back({2, 9, asked + single_text(q, facts, false), asked + single_text(q, facts, true)});
         if (const Estimate& e = q.results.front().estimate; !e.refuted.empty())
-            all.push_back({2, 7, "Refuted: " + refuted_text(e) + ".", "Refuted: " + e.refuted + ".", 1});
+            all.push_back({2, 7, "Refuted: " + refuted_text(e) + ".", "Refuted: " + e.refuted + "."});
     } else {
         std::string first = best_text(q, facts, facts.best.front());
         if (!facts.limits.empty() && !is_rate_kept(facts))

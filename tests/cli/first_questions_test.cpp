@@ -115,7 +115,7 @@ constexpr FirstQuestion kQuestions[] = {
      "Fastest: .*One inference every 100 ms: least average power QCS6490, "},
     // What measurements refute is told where it is estimated.
     {"compare_models yolov8n --hardware Coral-Edge-TPU --max-latency 33ms",
-     "Coral-Edge-TPU@fast in int8: latency [0-9.]+ ms .*Refuted: detectors .* slower than estimated"},
+     "Coral-Edge-TPU@fast in int8: latency [0-9.]+ ms .*Refuted: detectors .* times as long as estimated"},
     {"check_model yolov8n --hardware Coral-Edge-TPU", "Coral-Edge-TPU@fast: .*\\(refuted\\). Refuted: "},
     {"check_budget yolov8n --hardware Coral-Edge-TPU --max-latency 33ms",
      "Passed: 1 of 1 budgets kept. Coral-Edge-TPU@fast: refuted: "},
@@ -155,7 +155,7 @@ constexpr FirstQuestion kQuestions[] = {
     {"local_models Qwen3-8B-Q4_K_M --on 'RTX 3060 12GB'",
      "RTX-3060 with [0-9.]+ GB: 1 of 1 language models run"},
     {"compare_architectures --model resnet18 --level detailed --architecture DSP",
-     "Least energy: GPU in int8, "},
+     "Least energy: GPU \\([^)]*\\) in int8, "},
 };
 
 /// The lines between the title and the empty line after them.

@@ -345,7 +345,7 @@ TEST_CASE("measured is said of this chip or its generation, this stack and this 
     CHECK(unlike.related);
     CHECK(unlike.unlike == "no transformer was measured");
     CHECK(unlike.variance == 0.04);
-    CHECK_THAT(of(a, NetworkKind::dense_prediction).refuted, Catch::Contains("2 to 5 times slower"));
+    CHECK_THAT(of(a, NetworkKind::dense_prediction).refuted, Catch::Contains("2 to 5 times as long"));
     CHECK(of(b, NetworkKind::dense_prediction).refuted.empty()); // another chip
     Runtime another;
     another.id = "another";

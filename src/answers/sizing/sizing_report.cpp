@@ -159,9 +159,10 @@ Table pairs_table(const SizingAnswer& answer) {
 std::string load_text(const SizingAnswer& answer) {
     const SizingRequest& r = answer.request;
     const RequestPlan& load = r.serving.load;
-    std::string text = r.serving.plan.concurrency > 0
-                           ? fmt::format("{} requests always in flight", r.serving.plan.concurrency)
-                           : format_number(load.rate_per_s) + " requests/s";
+    std::string text =
+        r.serving.plan.concurrency > 0
+            ? fmt::format("{} requests always in flight", r.serving.plan.concurrency)
+            : fmt::format("{:.{}g} requests/s", load.rate_per_s, load.rate_per_s < 1e3 ? 3 : 6);
     if (r.users > 0 && load.rate_per_s > 0)
         text = fmt::format("{} users, each asking every {}: {}", r.users, format_time(*r.think_s), text);
     text += load.trace != nullptr ? fmt::format(" as recorded, {:.0f} tokens in and {:.0f} out in the mean",

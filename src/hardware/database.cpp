@@ -375,9 +375,9 @@ std::shared_ptr<const Runtime> HardwareDatabase::runtime_for(const Device& devic
             .message =
                 fmt::format("{} does not run on {}", (own != nullptr ? own : others.front())->id, device.id),
             .hint = device.runtimes.empty() ? fmt::format("name a stack for {}", title_of(device.family))
-                                            : fmt::format("leave it out for what the network usually runs "
-                                                          "under there; of other networks too: {}",
-                                                          fmt::join(device.runtimes, ", "))});
+                                            : fmt::format("leave --runtime out for the one that is usual "
+                                                          "for the network; {} has {}",
+                                                          device.id, fmt::join(device.runtimes, ", "))});
     }
     if (!device.default_runtime.empty())
         return runtime(device.default_runtime);

@@ -169,7 +169,7 @@ class ModelSection {
     ModelSection(const ModelComparison& c, std::size_t model, const CompareModelsView& view, Format format,
                  Report& report)
         : c_(c), model_(model), view_(view), format_(format), report_(report), results_(results_of(c, model)),
-          labels_(hardware_labels(results_)), by_(order_of(c, results_, view)),
+          labels_(hardware_labels(results_)), by_(in_its_words(order_of(c, results_, view), results_)),
           shown_(shown_metrics(results_, view.metric_view())),
           decision_(decide(results_, c.request.decision)) {}
 

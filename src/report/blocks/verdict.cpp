@@ -201,13 +201,14 @@ std::string unranked_text(const VerdictQuestion& q, const VerdictFacts& facts, b
     std::map<std::size_t, std::string> values;
     for (const Best& best : facts.best)
         if (best.winner.projected) {
-            std::string& text = values[*best.winner.projected];
-            if (const auto ranked = value_of(q.results[*best.winner.projected], q.by, q.conditions);
-                text.empty() && *best.metric != q.by && ranked)
-                text = format_value(q.by, *ranked); // what is ranked by comes first
-            text += (text.empty() ? "" : ", ") +
-                    (*best.metric != q.by ? best.metric->noun + " " : std::string()) +
-                    value_text(q, *best.metric, *best.winner.projected);
+            const std::size_t i = *best.winner.projected;
+            std::string& text = values[i];
+            if (text.empty() && *best.metric != q.by) // in what is ranked by, where it has that
+                text = value_of(q.results[i], q.by, q.conditions)
+                           ? value_text(q, q.by, i)
+                           : best.metric->noun + " " + value_text(q, *best.metric, i);
+            else
+                text += (text.empty() ? "" : ", ") + value_text(q, *best.metric, i);
         }
     // Of few devices those that nothing else names.
     constexpr std::size_t kFew = 3;

@@ -100,12 +100,7 @@ HeldEvidence HeldRows::of(const Device& device, const Runtime& runtime, TimeKind
         elsewhere = elsewhere || set.family == name_of(device.family);
         itself = itself || set.device == device.id;
         found.projected = found.projected && !close;
-        // Where nobody measured a server, the steps that it consists of speak for it.
-        const bool steps = time == TimeKind::served && set.time == TimeKind::decode;
-        if (set.device != device.id || (set.time != time && !steps))
-            continue;
-        if (own == nullptr || (set.time == time) > (own->time == time) ||
-            (set.time == own->time && set.runtime == runtime.id))
+        if (set.device == device.id && set.time == time && (own == nullptr || set.runtime == runtime.id))
             own = &set;
     }
     if (found.projected && others) {

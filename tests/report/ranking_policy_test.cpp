@@ -352,30 +352,21 @@ TEST_CASE("measured is said of this chip or its generation, this stack and this 
     CHECK(held.of(a, another, TimeKind::inference, NetworkKind::convolution).projected);
 }
 
-TEST_CASE("steps that refute an estimate refute the server that takes them", "[report][policy]") {
-    HeldRows rows;
-    rows.sets.push_back({.device = "H100",
-                         .runtime = "trt-llm",
-                         .kind = NetworkKind::experts,
-                         .time = TimeKind::decode,
-                         .rows = 10,
-                         .inside = 2,
-                         .low = 0.66,
-                         .high = 2.2,
-                         .example = "mixtral-8x7b"});
-    const Device& device = *session().hardware().device("H100").device;
-    const Runtime& stack = *session().hardware().runtime("trt-llm");
-    const auto why = [&](TimeKind time) {
-        return rows.of(device, stack, time, NetworkKind::experts).refuted;
-    };
-    CHECK_THAT(why(TimeKind::decode), Catch::Contains("took 0.66 to 2.2 times as long"));
-    CHECK(why(TimeKind::served) == why(TimeKind::decode));
-    CHECK(why(TimeKind::prefill).empty());
-    rows.sets.push_back(rows.sets.front()); // what was measured of a server speaks for itself
-    rows.sets.back().time = TimeKind::served;
-    rows.sets.back().inside = 10;
-    CHECK(why(TimeKind::served).empty());
-    CHECK_FALSE(why(TimeKind::decode).empty());
+TEST_CASE("steps that refute an estimate are told of the server that takes them", "[report][policy]") {
+    ServingRequest request;
+    request.load.count = 50;
+    request.load.rate_per_s = 1;
+    for (const char* model : {"mixtral-8x7b", "llama-3-8b"}) {
+        const Workload asked{.model = session().load(model), .prompt = Prompt{}};
+        const Conditions conditions{.stack = "trt-llm"};
+        const Result alone = session().estimate(asked, "H100", conditions);
+        const ServingResult served = run_serving(session(), asked.model, "H100", conditions, request);
+        REQUIRE((alone.ok() && served.ok));
+        const bool told = std::ranges::any_of(served.notes, [&](const std::string& note) {
+            return note.find("times as long as estimated here") != std::string::npos;
+        });
+        CHECK((!served.doubt.empty() || told == !alone.estimate.refuted.empty()));
+    }
 }
 
 TEST_CASE("the held rows decide what is said of shipped devices", "[report][policy]") {

@@ -3,6 +3,7 @@
 #include "archsim/core/finding.hpp"
 #include "core/spending.hpp"
 #include "estimate/intervals.hpp"
+#include "hardware/uncertainty.hpp"
 #include "result/cost_terms.hpp"
 #include "session/generation/phases.hpp"
 #include "session/given.hpp"
@@ -145,6 +146,11 @@ void Server::describe_step(ServingResult& out) const {
     if (relative(step, SpreadOf::later_token, out.step_low, out.step_high))
         out.step_bound = regime_of(step);
     out.doubt = doubt_of_waits(machine, step);
+    if (out.doubt.empty() && machine.uncertainty && given_waits(machine).rows == 0)
+        if (const HeldEvidence steps = machine.uncertainty->held().of(*machine.device, *machine.runtime,
+                                                                      TimeKind::decode, step.kind);
+            !steps.refuted.empty())
+            out.notes.push_back(fmt::format("single steps: {} ({})", steps.refuted, steps.refuted_rows));
     const auto served = static_cast<double>(std::max<std::size_t>(1, out.outcome.requests.size()));
     const auto prompt = static_cast<std::int64_t>(static_cast<double>(out.outcome.prompt_tokens) / served);
     const EnginePrices& reading = prompt_engine_ ? *prompt_engine_->prices : prices();

@@ -426,12 +426,10 @@ TEST_CASE("32 users, 8k context, a first token within a second: H100, GB10 or a 
     const auto* lines = std::get_if<Takeaway>(&report.blocks.at(1));
     REQUIRE(lines);
     CHECK(lines->lines.size() <= 5);
-    for (const std::string& name : hardware) {
-        std::string all;
-        for (const std::string& line : lines->lines)
-            all += line + "\n";
+    const std::string all = render(answer, Format::text, PlainView{}); // who loses stands below the table
+    for (const std::string& name : hardware)
         CHECK_THAT(all, Catch::Contains(name));
-    }
+    CHECK_THAT(lines->lines.front(), Catch::Contains("H100"));
 }
 
 TEST_CASE("a recording is sized at its own rate, and serve_model holds the limits with it",

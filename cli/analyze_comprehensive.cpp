@@ -62,7 +62,7 @@ int main(int argc, char** argv) {
             return analyze_comprehensive(session, request);
         }();
         save.save({&analysis.result, 1}, request.workload.batch);
-        output.emit(output.drawn(analysis, view) + check.text({&analysis.result, 1}, output));
+        output.emit(output.drawn(analysis, view) + check.text(session, {&analysis.result, 1}, output));
         return cli::exit_code_of(std::span(&analysis.result, 1), request.limits);
     };
     return cli::run_tool(argc, argv, "analyze_comprehensive",

@@ -102,7 +102,7 @@ int main(int argc, char** argv) {
                                             format));
             return cli::exit_code_of(result);
         }
-        output.emit(output.drawn(result, view) + check.text({&result, 1}, output));
+        output.emit(output.drawn(result, view) + check.text(session, {&result, 1}, output));
         return cli::exit_code_of(result);
     };
     return cli::run_tool(argc, argv, "analyze_graph_mapping",

@@ -117,7 +117,7 @@ int main(int argc, char** argv) {
             request.batch_sweep =
                 cli::parse_batches(sweep->empty() ? "1,4,8,16,32,64" : *sweep, "--batch-sweep");
         const Session session = question.open();
-        request.architectures = cli::with_modes(session, request.architectures);
+        request.architectures = cli::with_modes(session, request.architectures, false);
         const ArchitectureComparison comparison = compare_architectures(session, request);
         save.save(comparison.results, request.workload.batch, request.metric_view());
         output.emit_answer(comparison, explanations);

@@ -52,7 +52,8 @@ int main(int argc, char** argv) {
                          "deployment scenario: datacenter, edge, embedded (default: datacenter)",
                          "DEPLOYMENT");
         flags.add_option("--hardware", request.hardware,
-                         "devices: NAME, NAME@MODE, NAME@all for every power mode, or a device file",
+                         "devices: NAME, NAME@MODE, NAME@all for every power mode, a family (npu), all, or a "
+                         "device file",
                          "DEVICE");
         flags.add_rule([&] {
             if (models.flag.empty())
@@ -116,8 +117,8 @@ int main(int argc, char** argv) {
             view.percentiles = load;
         if (!sort.empty())
             view.sort_by = &view.metrics->at(sort, "--sort");
-        request.decision = decisions.request(
-            view.sort_by != nullptr ? *view.sort_by : ranked_by(request.conditions.scenario));
+        request.decision =
+            decisions.request(view.sort_by != nullptr ? *view.sort_by : ranked_by(request.conditions));
         view.explanations = explain.chosen(view.verbose);
         explain.expect_costs(output, decisions.about_costs() || sort == metric::cost.key);
         request.decision.cost = view.explanations.conditions;
@@ -152,7 +153,7 @@ int main(int argc, char** argv) {
                     by_batch.lines.push_back(fmt::format("Batch {}: {}", batch, line));
                 append(std::move(own), all);
             }
-            said += check.text(comparison.results, output);
+            said += check.text(session, comparison.results, output);
             worst = std::max(worst, cli::exit_code_of(comparison.results, request.decision));
         }
         if (batches.size() > 1 && !by_batch.lines.empty()) // what was asked comes first

@@ -27,6 +27,7 @@ struct LocalOptions {
     bool here = false;
     std::string on, host, context = fmt::format("{}", LocalRequest{}.context), kv_cache, kind = "language",
                           by = "newest", least;
+    std::int64_t devices = 1;
     std::vector<std::string> models, formats, overlays, measured;
     LocalView view;
 
@@ -41,14 +42,18 @@ struct LocalOptions {
         flags.add_option("--host", host,
                          "the processor beside it, which takes layers that do not fit (llama.cpp's -ngl)",
                          "DEVICE");
+        flags.add_option("--devices", devices, "cards of the kind, which divide the layers", "N")
+            .show_default();
         flags.add_option("--context", context, "positions: a prompt, and 128 tokens of an answer", "N")
             .show_default();
         flags.add_option("--kv-cache", kv_cache,
                          "format of cached keys and values, q8_0 or q4_0 (default: as the stack stores them)",
                          "FORMAT");
-        flags.add_option("--formats", formats,
-                         "of weights, widest first (default: bf16 int8 int4; llama.cpp: BF16, Q8_0, Q4_K_M)",
-                         "FORMAT");
+        flags.add_option(
+            "--formats", formats,
+            "of weights, widest first, types of GGUF such as Q3_K_M too (default: bf16 int8 int4; "
+            "llama.cpp: BF16, Q8_0, Q4_K_M)",
+            "FORMAT");
         flags.add_option(
             "--min-tokens-per-s", least,
             "leave out what is slower (of --kind vision and speech: inferences; default: 10 tokens, "
@@ -75,6 +80,7 @@ struct LocalOptions {
             throw UsageError(
                 fmt::format("--context: expected a number of positions (8192, 16k), got \"{}\"", context));
         r.context = *tokens;
+        r.devices = devices;
         if (!kv_cache.empty())
             r.kv_cache = format_named(kv_cache, "--kv-cache");
         if (!formats.empty())
@@ -95,7 +101,11 @@ struct LocalOptions {
         r.models = models;
         r.host = host;
         if (!here && on.empty())
-            throw UsageError("name the machine: --on DEVICE, or --this-machine");
+            throw UsageError(
+                fmt::format("{}name the machine: --on DEVICE, or --this-machine",
+                            models.empty() || finds([&] { session.load(models.front()); })
+                                ? ""
+                                : "no model and no device is called \"" + models.front() + "\"; "));
         if (here) {
             take_this_machine(session, r);
         } else {
@@ -105,24 +115,24 @@ struct LocalOptions {
     }
 
   private:
-    static bool names_device(const Session& session, const std::string& name) {
+    template <class LookUp>
+    static bool finds(const LookUp& look_up) {
         try {
-            session.hardware().device(name);
+            look_up();
             return true;
-        } catch (const InputError&) { // it is a model's
+        } catch (const InputError&) {
             return false;
         }
     }
+    static bool names_device(const Session& session, std::string_view name) {
+        return finds([&] { session.hardware().device(name); });
+    }
 
     void take_this_machine(const Session& session, LocalRequest& r) const {
-        r.device = std::string(kThisMachine);
-        try {
-            session.hardware().device(kThisGpu);
-            r.device = std::string(kThisGpu);
-            if (r.host.empty())
-                r.host = std::string(kThisMachine);
-        } catch (const InputError&) { // no GPU that the database knows
-        }
+        const bool known = names_device(session, kThisGpu); // a GPU that the database knows
+        r.device = std::string(known ? kThisGpu : kThisMachine);
+        if (known && r.host.empty())
+            r.host = std::string(kThisMachine);
     }
 };
 

@@ -8,6 +8,7 @@
 #include "common/progress.hpp"
 #include "common/serving_options.hpp"
 #include "report/render/answer_document.hpp"
+#include "session/named_format.hpp"
 
 #include <algorithm>
 
@@ -65,8 +66,6 @@ struct SizeOptions {
                     rented.push_back(device->id);
             return rented;
         }
-        if (hardware.size() == 1 && hardware.front() == "all")
-            return session.hardware().device_ids();
         return cli::with_modes(session, hardware);
     }
 

@@ -177,8 +177,7 @@ int main(int argc, char** argv) {
         flags
             .add_option("--first-run", first_runs,
                         "report the blind predictions of FILE(s) (CSV of earlier versions) beside the "
-                        "present ones, and with "
-                        "--uncertainty learn from them")
+                        "present ones, and with --uncertainty learn from them")
             .file();
         flags
             .add_option(
@@ -201,9 +200,8 @@ int main(int argc, char** argv) {
         flags
             .add_optional_value(
                 "--serving", serving,
-                "measured servers beside what this library, BLIS, AIConfigurator, llm-optimizer "
-                "and a roofline say of them: CSV file or folder (default: "
-                "tests/measured/served)")
+                "measured servers beside what this library, BLIS, AIConfigurator, llm-optimizer and a "
+                "roofline say of them: CSV file or folder (default: tests/measured/served)")
             .value_named("FILE");
         flags
             .add_optional_value(

@@ -18,7 +18,8 @@ void CheckOptions::add_to(Flags& flags) {
                    "also the command that measures the same in the software stack of the estimate");
 }
 
-std::string CheckOptions::text(std::span<const Result> results, const OutputOptions& output) const {
+std::string CheckOptions::text(const Session& session, std::span<const Result> results,
+                               const OutputOptions& output) const {
     if (!check_me)
         return {};
     const Format format = output.chosen();
@@ -27,7 +28,7 @@ std::string CheckOptions::text(std::span<const Result> results, const OutputOpti
     std::vector<CheckCommand> commands;
     const auto add = [&](const Result& result) {
         if (result.ok() && result.model != nullptr)
-            commands.push_back(check_command(result));
+            commands.push_back(check_command(session, result));
     };
     for (const Result& result : results) {
         // The stages of a model of several parts are files of their own.

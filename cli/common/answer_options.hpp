@@ -23,7 +23,8 @@ struct CheckOptions {
     void add_to(Flags& flags);
     /// The report of the commands, to follow the answer; empty when it was not asked for. Throws UsageError
     /// for formats that hold data alone.
-    std::string text(std::span<const Result> results, const OutputOptions& output) const;
+    std::string text(const Session& session, std::span<const Result> results,
+                     const OutputOptions& output) const;
 };
 
 /// What devices cost, as flags say it: each tool declares those of them that it asks, under its own words.

@@ -113,10 +113,8 @@ struct ConfigWords {
                                              const std::string& file, const std::string& key) {
         if (value.is_object())
             return texts_of_json(*field, value, fmt::format("--config: {}: /{}", file, key));
-        std::vector<std::string> texts;
-        for (const Json& item : value.is_array() ? value : Json::array({value}))
-            texts.push_back(text_of(item, file, key));
-        return texts;
+        return mapped(value.is_array() ? value : Json::array({value}),
+                      [&](const Json& item) { return text_of(item, file, key); });
     }
 };
 
@@ -192,12 +190,8 @@ std::vector<std::string> with_config(std::span<char* const> arguments, const std
 namespace {
 
 std::vector<std::string> long_flags(const std::vector<OptionFacts>& options) {
-    std::vector<std::string> known;
-    for (const OptionFacts& option : options)
-        for (const std::string& name : option.flags)
-            if (name.starts_with("--"))
-                known.push_back(name);
-    return known;
+    return kept(flattened(options, &OptionFacts::flags),
+                [](const std::string& name) { return name.starts_with("--"); });
 }
 
 /// Our name for what others call so; empty: none.
@@ -279,7 +273,8 @@ std::string why_unexpected(const std::vector<std::string>& arguments, const std:
     if (option == options.end() || option->many)
         return "";
     if (!option->takes_value)
-        return fmt::format("{} takes no value", *before);
+        return fmt::format("{} takes no value{}", *before,
+                           word.find('=') == std::string::npos ? "" : "; a price is --price " + word + "/h");
     const std::vector<std::string> values(before.base(),
                                           std::find_if(before.base(), arguments.end(), is_flag));
     return values.size() < 2

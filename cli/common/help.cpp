@@ -34,11 +34,7 @@ std::string entry(const std::string& head, std::string_view text) {
 
 /// The headings of options in the order of declaration.
 std::vector<std::string> groups_of(const std::vector<OptionFacts>& options) {
-    std::vector<std::string> groups;
-    for (const OptionFacts& option : options)
-        if (!contains(groups, option.group))
-            groups.push_back(option.group);
-    return groups;
+    return distinct(options, &OptionFacts::group);
 }
 
 std::string explained(const OptionFacts& option) {

@@ -8,11 +8,9 @@ void MeasurementOptions::add_to(Flags& flags, const char* files_help) {
     flags
         .add_option(
             "--from", logs,
-            "output file(s) of trtexec, benchmark_app, onnxruntime_perf_test, llama-bench (csv, json), "
-            "vllm bench serve, sglang.bench_serving, genai-perf or aiperf (json), benchncnn or hailortcli, "
-            "or "
-            "ONNX Runtime's JSON profile; --model and --hardware name what it does "
-            "not say")
+            "output file(s) of trtexec, benchmark_app, onnxruntime_perf_test, llama-bench (csv, json), vllm "
+            "bench serve, sglang.bench_serving, genai-perf or aiperf (json), benchncnn or hailortcli, or "
+            "ONNX Runtime's JSON profile; --model and --hardware name what it does not say")
         .file();
 }
 

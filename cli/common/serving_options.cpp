@@ -3,7 +3,6 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/serving/serving_result.hpp"
 #include "core/lists.hpp"
-#include "core/parse_number.hpp"
 #include "measurements/given_output.hpp"
 
 #include <fmt/format.h>
@@ -47,16 +46,6 @@ Session open_measured(const QuestionOptions& question, const std::vector<std::st
     if (!rows.empty())
         session.given(rows);
     return session;
-}
-
-double time_given(const std::string& text, std::string_view flag) {
-    if (text.empty())
-        return 0;
-    const auto seconds = parse_seconds(text);
-    if (!seconds || *seconds <= 0)
-        throw UsageError(
-            fmt::format("{}: expected a time with a unit (500ms, 0.5s), got \"{}\"", flag, text));
-    return *seconds;
 }
 
 } // namespace archsim::cli

@@ -92,7 +92,4 @@ MeasuredContext measured_context(const std::string& model, const std::vector<std
 Session open_measured(const QuestionOptions& question, const std::vector<std::string>& outputs,
                       MeasuredContext context);
 
-/// "500ms", "0.5s", "40 ms" in seconds; 0 for nothing. Throws UsageError that names the flag.
-double time_given(const std::string& text, std::string_view flag);
-
 } // namespace archsim::cli

@@ -27,8 +27,9 @@
 
 namespace archsim::cli {
 
-std::vector<std::string> with_modes(const Session& session, const std::vector<std::string>& devices) {
-    return with_every_mode(session.hardware(), devices);
+std::vector<std::string> with_modes(const Session& session, const std::vector<std::string>& devices,
+                                    bool families) {
+    return with_every_mode(session.hardware(), devices, families);
 }
 
 std::string today() {
@@ -103,11 +104,8 @@ Exit exit_of(const Error& problem) {
 
 /// The whole command with a size for every dimension that has none, on standard error.
 void suggest_sizes(std::span<const Result> results) {
-    std::vector<std::string> sizes;
-    for (const Result& result : results)
-        for (std::string& size : sizes_wanted(result.estimate.findings))
-            if (!contains(sizes, size))
-                sizes.push_back(std::move(size));
+    const std::vector<std::string> sizes =
+        distinct(flattened(results, [](const Result& r) { return sizes_wanted(r.estimate.findings); }));
     if (sizes.empty())
         return;
     std::string line = command_line();

@@ -28,7 +28,8 @@ std::vector<std::string> models_named(const std::vector<std::string>& names);
 inline constexpr std::int64_t kLargestBatch = 1 << 20; ///< of --batch-size and what else takes batches
 
 /// Devices, with every NAME@all in each of its power modes. Throws InputError as with_every_mode() does.
-std::vector<std::string> with_modes(const Session& session, const std::vector<std::string>& devices);
+std::vector<std::string> with_modes(const Session& session, const std::vector<std::string>& devices,
+                                    bool families = true);
 
 /// The sentence that a report comes down to, the first of its verdict: "Fastest: H100, 339 us."; empty: it
 /// has none.

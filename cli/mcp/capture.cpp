@@ -1,6 +1,7 @@
 #include "mcp/mcp.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "core/new_file.hpp"
 
 #include <array>
 #include <cerrno>
@@ -15,23 +16,6 @@
 #endif
 
 namespace archsim::cli {
-
-namespace {
-
-/// False with errno where nobody reads.
-bool write_all(int descriptor, std::string_view text) {
-    while (!text.empty()) {
-        const ssize_t written = ::write(descriptor, text.data(), text.size());
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0)
-            return false;
-        text.remove_prefix(static_cast<std::size_t>(written));
-    }
-    return true;
-}
-
-} // namespace
 
 #ifdef __EMSCRIPTEN__
 
@@ -172,7 +156,7 @@ std::optional<std::string> Streams::read_line(std::size_t most, bool& whole) {
 }
 
 bool Streams::write_line(const std::string& line) {
-    return write_all(out_, line + "\n");
+    return write_fully(out_, line + "\n");
 }
 
 } // namespace archsim::cli

@@ -35,16 +35,13 @@ constexpr const char* kExamples = R"(  archsim mcp
 
 constexpr std::string_view kInstructions =
     "Estimates latency, energy, power, memory and cost of neural networks on devices, without running them. "
-    "Models "
-    "are names of the catalogue (discover_models) or files; devices are names of the database "
+    "Models are names of the catalogue (discover_models) or files; devices are names of the database "
     "(list_hardware_mappers). Begin with compare_models. Every number has a 90 % interval; say it.";
 
 /// Runs a tool's main with words of our own.
 int run_with(const ServedTool& tool, std::vector<std::string> words) {
     words.insert(words.begin(), std::string(tool.name));
-    std::vector<char*> argv;
-    for (std::string& word : words)
-        argv.push_back(word.data());
+    std::vector<char*> argv = mapped(words, [&](std::string& word) { return word.data(); });
     argv.push_back(nullptr);
     return tool.run(static_cast<int>(words.size()), argv.data());
 }

@@ -34,7 +34,8 @@ int main(void) {
         return fail(status, error);
     if (estimate.outcome != ARCHSIM_ESTIMATED)
         printf("H100: %s\n", estimate.reason);
-    printf("H100: %.3g ms, %.3g mJ\n", 1e3 * estimate.latency_s, 1e3 * estimate.energy_per_inference_j);
+    else
+        printf("H100: %.3g ms, %.3g mJ\n", 1e3 * estimate.latency_s, 1e3 * estimate.energy_per_inference_j);
 
     char* json = NULL;
     status = archsim_run_json(session, model, &workload, "H100", &conditions, &json, &error);

@@ -7,6 +7,10 @@ int main(int argc, char** argv) try {
     archsim::Conditions conditions;
     conditions.precision = archsim::PrecisionConfig::uniform(archsim::Precision::fp16);
     const archsim::Result result = session.estimate(workload, "H100", conditions);
+    if (!result.ok()) {
+        std::fprintf(stderr, "%s\n", result.estimate.reason.c_str());
+        return 1;
+    }
     std::printf("%.3g ms, %.3g mJ\n", 1e3 * result.estimate.latency_s,
                 1e3 * result.estimate.energy_per_inference_j);
 } catch (const archsim::Error& problem) { // a name that does not exist

@@ -1,5 +1,7 @@
 #include "fit/errors/left_out.hpp"
 
+#include "core/lists.hpp"
+
 #include <Eigen/Core>
 #include <fmt/format.h>
 
@@ -69,7 +71,7 @@ using Name = std::tuple<std::string, std::string, int>; // family, stack, metric
 
 /// Metrics that err unlike the times of runs: what a chip draws, and what clients wait, who queue.
 bool apart(SpreadOf metric) {
-    return of_draw(metric) || metric == SpreadOf::first_token || metric == SpreadOf::later_token;
+    return of_draw(metric) || of_waits(metric);
 }
 
 /// Rows of new networks on devices that were measured with others, around the class that holds each.
@@ -77,6 +79,9 @@ std::vector<ErrorModel::Within> fit_within(const Rows& rows) {
     std::vector<ErrorModel::Within> result;
     std::map<Name, Rows> groups;
     for (const ErrorRow* row : rows) {
+        // How servers of one's own were started is seldom said.
+        if (of_defaults(row->metric) && std::abs(row->value) > kFarthest)
+            continue;
         const int metric = static_cast<int>(row->metric);
         groups[{"", "", metric}].push_back(row);
         if (apart(row->metric)) {
@@ -428,16 +433,25 @@ std::vector<ErrorRow> error_rows(const std::vector<ValidatedRow>& rows) {
     std::vector<ErrorRow> result;
     for (const ValidatedRow& row : rows) {
         const Prediction& p = row.prediction;
-        if (!p.ok() || row.measured.weight < kLeastWeight || !(p.predicted > 0))
-            continue;
         const MeasuredRow& m = row.measured;
+        // A server at its defaults that always has requests waiting counts also where its host decides: who
+        // starts one like it meets that host.
+        const bool saturated = m.phase == "saturated" && !of_draw(metric_of(m));
+        if (!p.ok() || (m.weight < kLeastWeight && !saturated) || !(p.predicted > 0))
+            continue;
         const double sign = m.metric == MeasuredMetric::throughput_per_s ? -1 : 1;
         result.push_back(
-            {row.measured.id, p.family, p.runtime, row.measured.hardware, row.measured.model, p.regime,
-             p.generation, metric_of(row.measured), sign * std::log(m.value / p.predicted),
-             sign * std::log(p.predicted),
+            {m.id, p.family, p.runtime, m.hardware, m.model, p.regime, p.generation, metric_of(m),
+             sign * std::log(m.value / p.predicted), sign * std::log(p.predicted),
              fmt::format("{} {} {} {} {} {} {} {}", m.image_size.value_or(0), m.sequence, m.batch.value_or(0),
                          m.precision, m.scope, m.phase, m.prompt_tokens, m.generated_tokens)});
+        if (saturated) {
+            ErrorRow served = result.back();
+            served.metric = SpreadOf::default_later_token;
+            if (m.weight < kLeastWeight)
+                result.pop_back();
+            result.push_back(std::move(served));
+        }
     }
     return result;
 }
@@ -455,26 +469,21 @@ ErrorModel fit_errors(const ErrorEvidence& evidence, const Unseen& unseen, const
     for (const ErrorRow* row : all)
         networks[{row->device, row->runtime}].insert(row->model);
     const auto with_others = [&](const Rows& rows) {
-        Rows result;
-        std::copy_if(rows.begin(), rows.end(), std::back_inserter(result), [&](const ErrorRow* row) {
+        return kept(rows, [&](const ErrorRow* row) {
             return networks[{row->device, row->runtime}].size() > 1;
         });
-        return result;
     };
-    const Rows others = with_others(known);
+    Rows others = with_others(known);
+    std::erase_if(others, [](const ErrorRow* row) { return of_defaults(row->metric); });
     model.within = fit_within(with_others(all));
     std::vector<SetError> fresh;
     for (const auto& [run, unseen_then] : evidence.first_runs) {
         std::set<std::string_view> ids(unseen_then.begin(), unseen_then.end());
         for (const ErrorRow& row : run)
             ids.insert(row.id);
-        Rows before;
-        std::copy_if(known.begin(), known.end(), std::back_inserter(before),
-                     [&](const ErrorRow* row) { return !ids.contains(row->id); });
         ErrorModel then;
-        then.sets = sets_of(before);
-        for (SetError& set : errors_of_sets(seen(run, unseen), model, then))
-            fresh.push_back(std::move(set));
+        then.sets = sets_of(kept(known, [&](const ErrorRow* row) { return !ids.contains(row->id); }));
+        append(fresh, errors_of_sets(seen(run, unseen), model, then));
     }
     // Few first runs state power: devices left out stand in for them.
     Rows draws = seen(evidence.without_device, unseen);

@@ -2,6 +2,7 @@
 
 #include "archsim/core/finding.hpp"
 #include "core/csv_reader.hpp"
+#include "core/lists.hpp"
 #include "core/parse_number.hpp"
 #include "core/text_file.hpp"
 
@@ -49,10 +50,7 @@ std::vector<std::vector<std::size_t>> connected(const ParameterFit& fit) {
 }
 
 std::vector<MeasuredRow> picked(const std::vector<MeasuredRow>& rows, const std::vector<std::size_t>& which) {
-    std::vector<MeasuredRow> part;
-    for (const std::size_t i : which)
-        part.push_back(rows[i]);
-    return part;
+    return mapped(which, [&](const std::size_t i) { return rows[i]; });
 }
 
 /// Parameters whose reverted value is not the shipped one: public facts alone say it ("before").
@@ -64,10 +62,9 @@ std::vector<char> stated_before(const std::vector<TunedParameter>& reverted,
                 return parameter.start;
         return 0.0; // no fit varies the shipped one
     };
-    std::vector<char> before;
-    for (const TunedParameter& parameter : reverted)
-        before.push_back(parameter.start != value_of(parameter.sites.front()) ? 1 : 0);
-    return before;
+    return mapped(reverted, [&](const TunedParameter& parameter) -> char {
+        return parameter.start != value_of(parameter.sites.front());
+    });
 }
 
 /// Parameters as public facts give them, else as the other families state them, without any row of this one.
@@ -136,13 +133,11 @@ std::string field(double value) {
 
 [[noreturn]] void unusable(const std::filesystem::path& file, std::size_t line, std::string message,
                            std::string hint = "write it again with scripts/validate") {
-    Finding finding;
-    finding.kind = FindingKind::malformed_file;
-    finding.file = file.string();
-    finding.where = fmt::format("line {}", line);
-    finding.message = std::move(message);
-    finding.hint = std::move(hint);
-    throw InputError(finding);
+    throw InputError(Finding{.kind = FindingKind::malformed_file,
+                             .message = std::move(message),
+                             .file = file.string(),
+                             .where = fmt::format("line {}", line),
+                             .hint = std::move(hint)});
 }
 
 } // namespace

@@ -1,9 +1,11 @@
 #include "fit/errors/left_out.hpp"
 
+#include "core/lists.hpp"
 #include "hardware/uncertainty.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 #include <map>
 #include <set>
 #include <utility>
@@ -102,10 +104,7 @@ ErrorEvidence evidence_of(const std::vector<ValidatedRow>& without_model,
 }
 
 std::vector<ErrorRow> without(const std::vector<ErrorRow>& rows, const std::set<std::string_view>& ids) {
-    std::vector<ErrorRow> result;
-    std::copy_if(rows.begin(), rows.end(), std::back_inserter(result),
-                 [&](const ErrorRow& row) { return !ids.contains(row.id); });
-    return result;
+    return kept(rows, [&](const ErrorRow& row) { return !ids.contains(row.id); });
 }
 
 /// Intervals of rows, each by the model that `model_for` has for it.
@@ -152,18 +151,20 @@ std::vector<FirstRunCheck> check_first_runs(const ErrorEvidence& evidence, const
 
 /// Waits of clients by models that have not seen the row's network; nothing where there are none.
 std::vector<FirstRunCheck> check_served(const ErrorEvidence& evidence, const ErrorModel& shares) {
-    std::vector<ErrorRow> first, later;
+    std::map<SpreadOf, std::vector<ErrorRow>> waits;
     std::map<std::string, ErrorModel> models;
     for (const ErrorRow& row : evidence.served) {
-        (row.metric == SpreadOf::first_token ? first : later).push_back(row);
+        waits[row.metric].push_back(row);
         if (!models.contains(row.model))
             models.emplace(row.model, fit_errors(evidence, {row.model, "", ""}, &shares));
     }
     const auto unseen = [&](const ErrorRow& row) -> const ErrorModel& { return models.at(row.model); };
     std::vector<FirstRunCheck> checks;
-    if (!first.empty()) {
-        checks.push_back(check_rows("served: time to first token", first, unseen));
-        checks.push_back(check_rows("served: time per output token", later, unseen));
+    for (const auto& [metric, rows] : waits) {
+        const bool first = metric == SpreadOf::first_token || metric == SpreadOf::default_first_token;
+        checks.push_back(check_rows(fmt::format("served{}: time {}", of_defaults(metric) ? " by default" : "",
+                                                first ? "to first token" : "per output token"),
+                                    rows, unseen));
     }
     return checks;
 }

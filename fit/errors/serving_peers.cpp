@@ -7,6 +7,7 @@
 #include "core/in_parallel.hpp"
 #include "core/parse_number.hpp"
 #include "fit/rows/measurements.hpp"
+#include "fit/rows/validate.hpp"
 #include "result/format_parts.hpp"
 #include "session/server/server.hpp"
 
@@ -129,6 +130,8 @@ LayoutRow layout_row(const NamedTable& table, std::size_t row) {
     out.runtime = table.text(row, "runtime");
     out.precision = table.text(row, "precision");
     out.source = table.text(row, "source");
+    if (table.has("version"))
+        out.version = table.text(row, "version");
     if (table.has("client"))
         out.client = table.text(row, "client");
     out.way = way_in(table, row, "");
@@ -142,17 +145,16 @@ LayoutRow layout_row(const NamedTable& table, std::size_t row) {
 }
 
 MeasuredRow as_measured_row(const LayoutRow& row) {
-    MeasuredRow told;
-    told.model = row.model;
-    told.runtime = row.runtime;
-    told.hardware = row.hardware;
-    told.devices = static_cast<double>(row.way.devices());
-    told.precision = row.precision;
-    told.client = row.client;
-    told.batch = static_cast<int>(row.in_flight);
-    told.prompt_tokens = std::to_string(row.prompt_tokens);
-    told.generated_tokens = std::to_string(row.output_tokens);
-    return told;
+    return {.model = row.model,
+            .batch = static_cast<int>(row.in_flight),
+            .precision = row.precision,
+            .hardware = row.hardware,
+            .devices = static_cast<double>(row.way.devices()),
+            .runtime = row.runtime,
+            .prompt_tokens = std::to_string(row.prompt_tokens),
+            .generated_tokens = std::to_string(row.output_tokens),
+            .client = row.client,
+            .variant = row.version};
 }
 
 /// Rows of one engine, which differ in the requests in flight: its steps are priced once.
@@ -170,23 +172,27 @@ void estimate_rows(const Session& session, std::vector<LayoutRow>& rows,
         request.parallelism = first.way;
         request.prompt_parallelism = first.prompts;
         Conditions conditions;
-        conditions.stack = first.runtime;
+        conditions.stack = MeasuredStacks(session.hardware()).of(as_measured_row(first));
         if (!first.precision.empty())
             conditions.precision = precision_named(first.precision);
         conditions.kv_cache =
-            published_cache(*session.hardware().runtime(conditions.stack), conditions.precision);
+            protocol.kv_cache
+                ? protocol.kv_cache
+                : published_cache(*session.hardware().runtime(conditions.stack), conditions.precision);
         const Model model = session.load(first.model);
         Server server(session, model, first.hardware, conditions, request);
         if (!server.ready()) {
             fail(server.basis().reason);
             return;
         }
-        const Spread waits = waiting_spread(server.prices().machine(), SpreadOf::first_token);
-        const Spread steps = waiting_spread(server.prices().machine(), SpreadOf::later_token);
-        const Family family = server.prices().machine().device->family;
+        const Machine& machine = server.prices().machine();
+        const Spread waits = waiting_spread(machine, SpreadOf::first_token, protocol.defaults);
+        const Spread steps = waiting_spread(machine, SpreadOf::later_token, protocol.defaults);
+        const Family family = machine.device->family;
         for (const std::size_t i : members) {
             LayoutRow& row = rows[i];
             row.network = model.name();
+            row.by_default = protocol.defaults;
             row.family = name_of(family);
             ServingPlan plan = server.plan();
             plan.concurrency = row.in_flight;
@@ -221,8 +227,8 @@ std::vector<std::vector<std::size_t>> rows_by_engine(const std::vector<LayoutRow
     std::map<std::string, std::vector<std::size_t>> by;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const LayoutRow& r = rows[i];
-        by[fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", r.model, r.hardware, r.runtime, r.precision,
-                       to_string(r.way), r.prompts ? to_string(*r.prompts) : "", r.prompt_tokens,
+        by[fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", r.model, r.hardware, r.runtime, r.version,
+                       r.precision, to_string(r.way), r.prompts ? to_string(*r.prompts) : "", r.prompt_tokens,
                        r.output_tokens, r.client)]
             .push_back(i);
     }
@@ -410,17 +416,17 @@ std::vector<ErrorRow> served_errors(const ServingLayouts& layouts) {
         if (!row.ours)
             continue;
         const auto add = [&](SpreadOf metric, double measured, double ours) {
-            ErrorRow error;
-            error.family = row.family;
-            error.runtime = row.runtime;
-            error.device = row.hardware;
-            error.model = row.network;
-            error.metric = metric;
-            error.value = std::log(measured / ours);
-            errors.push_back(std::move(error));
+            errors.push_back({.family = row.family,
+                              .runtime = row.runtime,
+                              .device = row.hardware,
+                              .model = row.network,
+                              .metric = metric,
+                              .value = std::log(measured / ours)});
         };
-        add(SpreadOf::first_token, row.measured.first_ms, row.ours->first_ms);
-        add(SpreadOf::later_token, row.measured.token_ms, row.ours->token_ms);
+        add(row.by_default ? SpreadOf::default_first_token : SpreadOf::first_token, row.measured.first_ms,
+            row.ours->first_ms);
+        add(row.by_default ? SpreadOf::default_later_token : SpreadOf::later_token, row.measured.token_ms,
+            row.ours->token_ms);
     }
     return errors;
 }

@@ -49,6 +49,7 @@ ServingPeers compare_serving_peers(const Session& session, const std::vector<std
 /// One measured run: a layout and a number of requests in flight.
 struct LayoutRow {
     std::string model, hardware, runtime, precision;
+    std::string version; ///< of the stack, as measured; empty: not said
     Parallelism way;
     std::optional<Parallelism> prompts; ///< of engines that process prompts alone, where there are some
     std::int64_t prompt_tokens = 1, output_tokens = 1, in_flight = 1;
@@ -56,6 +57,7 @@ struct LayoutRow {
     std::optional<MeanWaits> ours; ///< absent: see `problem`
     /// Ends of the 90 % intervals of `ours`.
     MeanWaits low, high;
+    bool by_default = false;     ///< ServedProtocol::defaults
     std::string problem;         ///< why there is no estimate
     std::string network, family; ///< what was estimated, as the catalogue and the database say
     std::string source;

@@ -1,5 +1,6 @@
 #include "fit/parameters/calibrate.hpp"
 
+#include "core/lists.hpp"
 #include "core/text.hpp"
 #include "core/text_file.hpp"
 #include "fit/errors/leave_out.hpp"
@@ -59,10 +60,7 @@ std::vector<Prediction> predictions_at(const ParameterFit& fit, const std::vecto
 }
 
 std::vector<const ValidatedRow*> pointers(const std::vector<ValidatedRow>& rows) {
-    std::vector<const ValidatedRow*> result;
-    for (const ValidatedRow& row : rows)
-        result.push_back(&row);
-    return result;
+    return mapped(rows, [&](const ValidatedRow& row) { return &row; });
 }
 
 std::string where_of(const ParameterSite& site) {
@@ -214,10 +212,7 @@ std::vector<TunedParameter> device_parameters(const RowEstimator& estimator,
     const std::size_t most =
         std::min(kMostDeviceParameters, std::max<std::size_t>(1, rows.size() / kRowsPerParameter));
     ParameterFit all(estimator, rows, tuned, request.threads);
-    std::vector<TunedParameter> chosen;
-    for (const std::size_t j : independent_columns(all, most))
-        chosen.push_back(tuned[j]);
-    return chosen;
+    return mapped(independent_columns(all, most), [&](const std::size_t j) { return tuned[j]; });
 }
 
 std::vector<TunedParameter> stack_parameters(const RowEstimator& estimator,
@@ -226,9 +221,8 @@ std::vector<TunedParameter> stack_parameters(const RowEstimator& estimator,
     std::set<std::string> stacks;
     for (const std::string& name : request.stacks)
         stacks.insert(estimator.session().hardware().runtime(name)->id);
-    std::vector<Parameter> named;
-    for (const std::string& name : request.parameters)
-        named.push_back(parameter_named(name));
+    std::vector<Parameter> named =
+        mapped(request.parameters, [&](const std::string& name) { return parameter_named(name); });
     const auto fitted = [](const Fact& fact) {
         return fact.source != nullptr && rests_on_measurements(fact.source->kind);
     };

@@ -80,13 +80,11 @@ std::map<std::string, std::vector<PricedRun>> priced_runs(const RowEstimator& es
 std::vector<MeasuredRow> clocks_as_rows(const Session& session) {
     std::vector<MeasuredRow> rows;
     for (const ClockAtLimit& at : session.energy().clocks_at_limit()) {
-        MeasuredRow row;
-        row.id = at.device + " at its power limit";
-        row.model = "multiply-adds at the power limit";
-        row.hardware = at.device;
-        row.metric = MeasuredMetric::power_w;
-        row.value = session.machine(at.device)->power_limit_w;
-        rows.push_back(std::move(row));
+        rows.push_back({.id = at.device + " at its power limit",
+                        .model = "multiply-adds at the power limit",
+                        .hardware = at.device,
+                        .metric = MeasuredMetric::power_w,
+                        .value = session.machine(at.device)->power_limit_w});
     }
     return rows;
 }
@@ -147,15 +145,12 @@ bool PriceFit::decided() const {
 PriceMultiples PriceFit::solve(const std::string MeasuredRow::*name, const std::string& left_out,
                                double least_gain) const {
     std::vector<FitVariable> variables;
-    for (std::size_t g = 0; g < kPriceGroupCount; ++g) {
-        FitVariable variable;
-        variable.name = name_of(static_cast<PriceGroup>(g));
-        variable.start = runs_.empty() ? 1 : runs_.front().from->parts.multiple[g];
-        variable.low = kLeastMultiple;
-        variable.high = kMostMultiple;
-        variable.prior_spread = kPriorSpread;
-        variables.push_back(std::move(variable));
-    }
+    for (std::size_t g = 0; g < kPriceGroupCount; ++g)
+        variables.push_back({.name = std::string(name_of(static_cast<PriceGroup>(g))),
+                             .start = runs_.empty() ? 1 : runs_.front().from->parts.multiple[g],
+                             .low = kLeastMultiple,
+                             .high = kMostMultiple,
+                             .prior_spread = kPriorSpread});
     std::vector<double> weights;
     for (const Run& run : runs_)
         weights.push_back(run.from->row->*name == left_out ? 0 : run.from->row->weight);

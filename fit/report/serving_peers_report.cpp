@@ -59,10 +59,9 @@ Table errors_by_simulator(const ServingPeers& peers) {
                              "between tokens; P99: 99 of 100 requests are no slower.");
     table.notes.emplace_back(fmt::format(
         "Predictions of others are those that they published for these runs; BLIS was trained on such runs. "
-        "Of "
-        "archsim one number rests on these rows, the time of a request outside the engine: they ask for {}, "
-        "and "
-        "each model for {} more or less than the others do. \"Model left out\" takes the others' for each.",
+        "Of archsim one number rests on these rows, the time of a request outside the engine: they ask for "
+        "{}, and each model for {} more or less than the others do. \"Model left out\" takes the others' for "
+        "each.",
         format_time(peers.request_s), format_time(peers.request_error_s)));
     return table;
 }
@@ -334,8 +333,7 @@ Report describe_serving_layouts(const ServingLayouts& layouts, bool every) {
     models.notes.emplace_back(
         "No parameter was fitted to these rows, so that every model is one that was left out. TTFT: time to "
         "first token; TPOT: time per output token; bias: geometric mean of estimated over measured, less 1. "
-        "A "
-        "configuration: model, device, stack and format.");
+        "A configuration: model, device, stack and format.");
     report.blocks.emplace_back(std::move(models));
     Table stacks = errors_by(layouts, "Device and stack", "device_and_stack", [](const LayoutRow& row) {
         return fmt::format("{}, {}", row.hardware, row.runtime);

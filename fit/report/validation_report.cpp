@@ -363,8 +363,7 @@ void add_first_run(const Validation& shipped, const LeftOutValidation* left_out,
     report.blocks.push_back(Heading{2, "Blind at first, and now"});
     report.blocks.push_back(Paragraph{
         "Rows that version 0.1.0 estimated before anything was fitted to them, of weight >= 0.7. First run: "
-        "its "
-        "predictions and intervals. Shipped: the parameters of today, some of which these rows decided. "
+        "its predictions and intervals. Shipped: the parameters of today, some of which these rows decided. "
         "Network out and device out: without the row's network, or device, in any fit."});
     report.blocks.push_back(table_by("Family", "family", rows, 1,
                                      [](const BeforeAndAfter& row) { return row.first.prediction.family; }));
@@ -378,9 +377,8 @@ void add_support(const std::vector<FitSupport>& support, Report& report) {
         return;
     report.blocks.push_back(Heading{2, "What was chosen with measurements in view"});
     report.blocks.push_back(Paragraph{"Parameters of the latency model that a recorded fit (fitted) or a "
-                                      "look at measured rows (tuned) decided, "
-                                      "beside the measured times that they decide. \"Thin\": more of them "
-                                      "than a third of the rows, so that "
+                                      "look at measured rows (tuned) decided, beside the measured times that "
+                                      "they decide. \"Thin\": more of them than a third of the rows, so that "
                                       "they may follow the measurements instead of the chip."});
     using S = FitSupport;
     report.blocks.push_back(
@@ -401,11 +399,10 @@ void add_left_out(const Validation& shipped, const LeftOutValidation& left_out, 
         "Shipped: with the parameters of the database, most of which were fitted on these very rows. Network "
         "out: everything marked as fitted or tuned is fitted again without the row's network. Device out: "
         "without the row's device, whose own parameters are then those of its family; facts that were tuned "
-        "have the value that public facts give. Family out: every such parameter has the value that "
-        "public facts give where the database states it, else that of the other families. These are what to "
-        "expect of a network, a device or an architecture that was not "
-        "measured. The intervals of left-out rows are nested: the table that they come from has not seen the "
-        "row's network, device or family."});
+        "have the value that public facts give. Family out: every such parameter has the value that public "
+        "facts give where the database states it, else that of the other families. These are what to expect "
+        "of a network, a device or an architecture that was not measured. The intervals of left-out rows are "
+        "nested: the table that they come from has not seen the row's network, device or family."});
     if (left_out.outdated > 0)
         report.blocks.push_back(Paragraph{fmt::format("{} rows are new or have changed by more than 1 % "
                                                       "since the left-out predictions were made: write them "

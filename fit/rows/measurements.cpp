@@ -54,24 +54,20 @@ class TableReader {
 
   private:
     [[noreturn]] void fail(std::string message, std::string hint) const {
-        Finding finding;
-        finding.kind = FindingKind::malformed_file;
-        finding.file = name_;
-        finding.message = std::move(message);
-        finding.hint = std::move(hint);
-        throw InputError(finding);
+        throw InputError(Finding{.kind = FindingKind::malformed_file,
+                                 .message = std::move(message),
+                                 .file = name_,
+                                 .hint = std::move(hint)});
     }
 
     void report(FindingKind kind, Severity severity, std::string where, std::string message,
                 std::string hint) {
-        Finding finding;
-        finding.kind = kind;
-        finding.severity = severity;
-        finding.file = name_;
-        finding.where = std::move(where);
-        finding.message = std::move(message);
-        finding.hint = std::move(hint);
-        table_.findings.push_back(std::move(finding));
+        table_.findings.push_back({.kind = kind,
+                                   .severity = severity,
+                                   .message = std::move(message),
+                                   .file = name_,
+                                   .where = std::move(where),
+                                   .hint = std::move(hint)});
     }
 
     void read_header(const CsvRecord& header) {

@@ -61,9 +61,9 @@ void fill_from_note(MeasuredRow& row, bool boundary);
 /// What a published run kept its keys and values in, of which no row speaks; absent: what its stack does.
 /// Whoever publishes servers of narrow floats starts them with a cache in fp8, too, where the stack
 /// multiplies such floats. InferenceX, benchmarks/: vLLM and TensorRT-LLM in
-/// 70b_fp8_{h100,h200,b200,mi300x}*, 70b_fp4_b200*, dsr1_fp8_b200_trt and gptoss_fp4_b200 (kv-cache-dtype and
-/// kv_cache_config dtype fp8), SGLang in dsr1_{fp8,fp4}_b200 and glm5_fp8_b200 (fp8_e4m3). Its
-/// dsr1_fp8_{h200,mi355x} and gptoss_fp4_h200_trt say nothing or "auto": there the cache has 16 bits.
+/// 70b_fp8_{h100,h200,b200,mi300x}*, 70b_fp4_b200*, dsr1_fp8_{h200,b200}_trt and gptoss_fp4_b200
+/// (kv-cache-dtype and kv_cache_config dtype fp8), SGLang in dsr1_{fp8,fp4}_b200 and glm5_fp8_b200
+/// (fp8_e4m3). Scripts that say nothing or "auto" have rows in hardware_db/server_benchmarks.json (kv_cache).
 std::optional<Precision> published_cache(const Runtime& runtime, const PrecisionConfig& precision);
 
 /// What decides the prediction of a row: everything but what was measured and where that is written.

@@ -36,10 +36,7 @@ constexpr std::array<std::int64_t, 5> kBatches = {1, 4, 16, 64, 256};
 constexpr double kMilli = 1e3;
 
 Prediction without_estimate(std::string status, std::string reason) {
-    Prediction prediction;
-    prediction.status = std::move(status);
-    prediction.reason = std::move(reason);
-    return prediction;
+    return {.status = std::move(status), .reason = std::move(reason)};
 }
 
 /// Relative width of the machine's power.

@@ -72,6 +72,8 @@ void fill(const JsonValue& benchmark, const MeasuredRow& row, ServedProtocol& p)
     p.name = benchmark.text_at("client");
     if (p.longest <= 1)
         p.shortest = number_at(benchmark, "shortest", p.shortest);
+    const JsonValue* defaults = benchmark.find("defaults");
+    p.defaults = defaults != nullptr && defaults->boolean();
     p.warm_up = whole_at(benchmark, "warm_up", p.warm_up);
     p.counted = whole_at(benchmark, "counted", p.counted);
     p.distinct_prompts = whole_at(benchmark, "distinct_prompts", p.distinct_prompts);
@@ -89,7 +91,7 @@ void fill(const JsonValue& benchmark, const MeasuredRow& row, ServedProtocol& p)
         p.whole_graph = server.text_at("compiled") == "whole_graph";
         p.captured_tokens = whole_at(server, "captured_tokens", p.captured_tokens);
         p.side_by_side = server.text_at("requests") == "side_by_side";
-        p.scheduled_ahead = server.text_at("scheduling") != "in_turn";
+        p.kv_cache = parse_precision(server.text_at("kv_cache"));
         p.wait_tokens = number_at(server, "wait_tokens", p.wait_tokens);
         p.wait_steps = whole_at(server, "wait_steps", p.wait_steps);
         p.balance_steps = whole_at(server, "balance_steps", p.balance_steps);
@@ -101,17 +103,15 @@ void fill(const JsonValue& benchmark, const MeasuredRow& row, ServedProtocol& p)
 
 constexpr std::string_view kFirstToken = "served_first_token", kPerToken = "served_per_token";
 
-/// Mean of what clients wait for, in milliseconds, with its bounds.
-struct Wait {
-    double mean_ms = 0, low_ms = 0, high_ms = 0;
+/// What clients wait for in the run of one measurement, in milliseconds.
+struct Waits {
+    Prediction first, per_token;
 };
 
-/// What the rows of one measurement are predicted from; a problem where it cannot be run.
-struct Waits {
-    std::string problem;
-    Wait first, per_token;
-    std::string regime;
-};
+Waits not_run(const std::string& why) {
+    const Prediction none{.status = "unsupported", .reason = why};
+    return {none, none};
+}
 
 Waits serve(const Session& session, const Model& model, const MeasuredRow& row,
             const Conditions& conditions) {
@@ -120,50 +120,29 @@ Waits serve(const Session& session, const Model& model, const MeasuredRow& row,
     // Far beyond every published run; a row may state any number, and each request is kept.
     constexpr std::int64_t kMostClients = 1 << 14, kMostTokens = 1 << 20;
     if (clients > kMostClients || protocol.output_tokens > kMostTokens)
-        return {.problem =
-                    fmt::format("a run of more than {} clients or {} tokens per answer is not simulated",
-                                kMostClients, kMostTokens),
-                .first = {},
-                .per_token = {},
-                .regime = {}};
+        return not_run(fmt::format("a run of more than {} clients or {} tokens per answer is not simulated",
+                                   kMostClients, kMostTokens));
     ServingRequest request = request_of(protocol, clients);
     request.parallelism = Parallelism{.tensor = static_cast<std::int64_t>(row.devices)};
-    const ServingResult result = run_serving(session, model, row.hardware, conditions, request);
-    Waits waits;
-    if (!result.ok) {
-        waits.problem = result.reason;
-        return waits;
-    }
-    const auto wait = [](double mean, double low, double high) {
-        return Wait{mean, mean * low, mean * high};
+    Conditions started = conditions;
+    started.kv_cache = protocol.kv_cache ? protocol.kv_cache : conditions.kv_cache;
+    const ServingResult result = run_serving(session, model, row.hardware, started, request);
+    if (!result.ok)
+        return not_run(result.reason);
+    const auto wait = [&](double mean, double low, double high) {
+        return Prediction{
+            .predicted = mean, .low = mean * low, .high = mean * high, .regime = result.step_bound};
     };
     const MeanWaits mean = mean_waits(result.outcome, protocol, clients);
     // Waiting for the first token is waiting for prompts.
-    waits.first = wait(mean.first_ms, result.prompt_low, result.prompt_high);
-    waits.per_token = wait(mean.token_ms, result.step_low, result.step_high);
-    waits.regime = result.step_bound;
-    return waits;
+    return {wait(mean.first_ms, result.prompt_low, result.prompt_high),
+            wait(mean.token_ms, result.step_low, result.step_high)};
 }
 
 /// Rows of one key are read from one run.
 RowKey key_of(MeasuredRow row) {
     row.phase.clear();
     return row_key(row);
-}
-
-Prediction prediction_of(const Waits& waits, bool first_token) {
-    Prediction prediction;
-    if (!waits.problem.empty()) {
-        prediction.status = "unsupported";
-        prediction.reason = waits.problem;
-        return prediction;
-    }
-    const Wait& wait = first_token ? waits.first : waits.per_token;
-    prediction.predicted = wait.mean_ms;
-    prediction.low = wait.low_ms;
-    prediction.high = wait.high_ms;
-    prediction.regime = waits.regime;
-    return prediction;
 }
 
 } // namespace
@@ -222,7 +201,6 @@ ServingRequest request_of(const ServedProtocol& protocol, std::int64_t clients) 
     request.plan.engine.whole_graph = protocol.whole_graph;
     request.plan.engine.captured_tokens = protocol.captured_tokens;
     request.plan.side_by_side = protocol.side_by_side;
-    request.plan.engine.scheduled_ahead = protocol.scheduled_ahead;
     request.plan.engine.wait_tokens = protocol.wait_tokens;
     request.plan.engine.wait_steps = protocol.wait_steps;
     request.plan.engine.poll_steps = protocol.poll_steps;
@@ -244,9 +222,9 @@ bool is_served(const MeasuredRow& row) {
 
 Prediction ServedRuns::predict(const Session& session, const Model& model, const MeasuredRow& row,
                                const Conditions& conditions) {
-    const bool first_token = row.phase == kFirstToken;
+    const auto waited = row.phase == kFirstToken ? &Waits::first : &Waits::per_token;
     if (conditions.overrides != nullptr || conditions.changes != MachineChanges{})
-        return prediction_of(serve(session, model, row, conditions), first_token);
+        return serve(session, model, row, conditions).*waited;
     std::shared_ptr<Run> run;
     {
         const std::lock_guard lock(mutex_);
@@ -258,7 +236,7 @@ Prediction ServedRuns::predict(const Session& session, const Model& model, const
     const std::lock_guard lock(run->mutex);
     if (!run->waits)
         run->waits = serve(session, model, row, conditions);
-    return prediction_of(*run->waits, first_token);
+    return *run->waits.*waited;
 }
 
 } // namespace archsim

@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 namespace archsim {
@@ -20,6 +21,7 @@ namespace archsim {
 struct ServedProtocol {
     std::string name;
     std::int64_t prompt_tokens = 1, output_tokens = 1;
+    bool defaults = false; ///< the server is at its stack's defaults, but for what says how it is asked
     double shortest = 1, longest = 1;  ///< lengths are uniform between these parts of the stated ones
     std::int64_t warm_up = 0;          ///< requests per request in flight that are not counted
     std::int64_t counted = 10;         ///< and those that are
@@ -29,9 +31,10 @@ struct ServedProtocol {
     bool whole_graph = false;          ///< of the server: EngineLimits::whole_graph
     std::int64_t captured_tokens = 0;  ///< of the server: EngineLimits::captured_tokens
     bool side_by_side = false;         ///< of the server: ServingPlan::side_by_side
-    bool scheduled_ahead = true;       ///< of the server: EngineLimits::scheduled_ahead
-    double wait_tokens = 0;            ///< of the server: EngineLimits::wait_tokens
-    std::int64_t wait_steps = 0;       ///< of the server: EngineLimits::wait_steps
+    std::optional<Precision>
+        kv_cache;                ///< of the server, where its script has no other; else published_cache()
+    double wait_tokens = 0;      ///< of the server: EngineLimits::wait_tokens
+    std::int64_t wait_steps = 0; ///< of the server: EngineLimits::wait_steps
     /// Of the server: with data-parallel attention, EngineLimits::wait_prompts is the number of its groups,
     /// and prompts wait so many steps; 0: none do.
     std::int64_t balance_steps = 0;

@@ -7,8 +7,8 @@ from entry import Entry
 from export_zoos import zoo_entries
 from networks import (caffe, detr, dfine, efficientdet, efficientformer, efficientnet_edgetpu, efficientnet_lite,
                       fastvit, hardnet, inception, lcnet, mlp_mixers, mobilenet_edgetpu, mobilenet_v1, mobilenet_v4,
-                      mobileone, repvgg, repvit, resnet_v1, resnet_v2, resnet_variants, retinanet, rtdetr, segformer,
-                      ssd, swin3d, unet, yolo, yolo11, yolo_tasks, yolov6, yolox)
+                      mobileone, mobilevit, plain_vit, repvgg, repvit, resnet_v1, resnet_v2, resnet_variants, retinanet,
+                      rtdetr, segformer, ssd, swin3d, unet, yolo, yolo11, yolo_tasks, yolov6, yolox)
 
 CLASSIFICATION, DETECTION, SEGMENTATION = "image-classification", "object-detection", "semantic-segmentation"
 INSTANCES, POSE = "instance-segmentation", "pose-estimation"
@@ -172,9 +172,47 @@ def more_classifiers():
     ]
 
 
+# What DINOv2 stores and does not run at this size.
+UNUSED = {"pattern": "unused", "reason": "positions of the trained size that the interpolated ones replace, and the token of "
+                                         "masked patches"}
+NAMES = {"s": "small", "b": "base"}
+
+
+def encoders():
+    """Features of images that other networks, or people, build on."""
+    embedding, depth = "image-embedding", "depth-estimation"
+    return [
+        *(Entry(f"dinov2_vit{s}14", f"DINOv2 ViT-{s.upper()}/14", "vit", embedding, "arXiv:2304.07193",
+                lambda s=s: plain_vit.DinoV2(s), (224, 224), "fixed", not_exported=UNUSED,
+                aliases=[f"dinov2-{NAMES[s]}", f"facebook/dinov2-{NAMES[s]}"] + ["dinov2"] * (s == "b"))
+          for s in plain_vit.SIZES),
+        *(Entry(f"dinov3_vit{s}16", f"DINOv3 ViT-{s.upper()}/16", "vit", embedding, "arXiv:2508.10104",
+                lambda s=s: plain_vit.DinoV3(s), (224, 224), "fixed", tolerance=PUBLISHED_LOOSELY,
+                not_exported={"pattern": "unused", "reason": "the token of masked patches"},
+                buffers=("cosines", "sines"),
+                aliases=[f"dinov3-vit{s}16", f"facebook/dinov3-vit{s}16-pretrain-lvd1689m"] + ["dinov3"] * (s == "b"))
+          for s in plain_vit.SIZES),
+        *(Entry(f"depth_anything_v2_vit{s}", f"Depth Anything V2 {NAMES[s]}", "depth", depth, "arXiv:2406.09414",
+                lambda s=s: plain_vit.DepthAnythingV2(s), (518, 518), "fixed",
+                not_exported={"pattern": "*unused*", "reason": "the token of masked patches, and a unit that the deepest map "
+                                                               "does not pass"},
+                aliases=[f"depth-anything-v2-{NAMES[s]}", f"depth-anything/Depth-Anything-V2-{NAMES[s].title()}"] +
+                ["depth-anything-v2", "depth-anything"] * (s == "s"))
+          for s in plain_vit.DEPTH),
+        *(Entry(f"siglip-{name}-image", f"SigLIP {name}, its image encoder", "siglip", embedding, "arXiv:2303.15343",
+                lambda name=name: plain_vit.SiglipImage(name), (plain_vit.SIGLIP[name][5],) * 2, "fixed",
+                aliases=[f"siglip2-{name}-image"]) for name in plain_vit.SIGLIP),
+        *(classifier(f"mobilevit_{s}", f"MobileViT-{s.upper()}", "mobilevit", lambda s=s: mobilevit.MobileViT(s), 256,
+                     "arXiv:2110.02178", spatial="fixed", macs_tolerance=COUNTED_OTHERWISE,
+                     aliases=[f"mobilevit-{name}", f"apple/mobilevit-{name}"])
+          for s, name in zip(mobilevit.SIZES, ("small", "x-small", "xx-small"))),
+    ]
+
+
 def entries():
     return [
         *more_classifiers(),
+        *encoders(),
         *zoo_entries(),
         classifier("mobilenet_v1", "MobileNetV1", "mobilenet", mobilenet_v1.MobileNetV1, 224,
                    "arXiv:1704.04861", aliases=["google/mobilenet_v1_1.0_224", "mobilenet-v1-1.0-224-tf"]),

@@ -227,7 +227,8 @@ void read_prediction(Fields& f, Decoder& d) {
         }))
         return;
     const auto kinds = f.texts({"mtp_layers_block_type"});
-    if (std::ranges::find(kinds, "moe") != kinds.end())
+    if (std::ranges::find(kinds, "moe") != kinds.end() ||
+        f.text({"mtp_hybrid_override_pattern"}).find('E') != std::string::npos)
         add_last([](const DecoderLayer& layer) { return layer.feed_forward.experts > 0; });
     const auto width = static_cast<double>(d.facts.hidden);
     d.facts.prediction_parameters =

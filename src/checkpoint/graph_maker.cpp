@@ -118,9 +118,8 @@ Graph GraphMaker::take() {
     if (!stored_.empty() || decoder_.cache) {
         Attributes how{{"bits", std::move(stored_bits_)}};
         if (!alone_.empty()) {
-            std::vector<std::int64_t> alone;
-            for (const TensorId id : stored_)
-                alone.push_back(alone_.count(id) > 0 ? 1 : 0);
+            std::vector<std::int64_t> alone =
+                mapped(stored_, [&](const TensorId id) -> std::int64_t { return alone_.count(id) > 0; });
             how.emplace_back("weight_only", std::move(alone));
         }
         if (decoder_.cache)

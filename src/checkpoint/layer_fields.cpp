@@ -253,8 +253,10 @@ static std::int64_t dense_width(Fields& f) {
         static_cast<std::int64_t>(std::clamp(ratio * static_cast<double>(hidden), 0.0, kLargestCount)), 0);
     if (f.has({"intermediate_size"})) // what it was reckoned from
         f.skip({"mlp_expansion_factor", "mlp_ratio", "ffn_dim_multiplier", "mamba_use_mlp"});
-    if (!f.flag({"block_auto_adjust_ff_dim"}))
+    if (!f.flag({"block_auto_adjust_ff_dim"})) {
+        f.skip({"block_ffn_dim_multiplier", "block_multiple_of"}); // of a width that is not adjusted
         return stated;
+    }
     // Two thirds, times a multiplier, rounded up: what Llama does with the width of an MLP without a gate.
     const auto wanted = static_cast<std::int64_t>(std::clamp(
         f.number({"block_ffn_dim_multiplier"}, 1) * static_cast<double>(2 * stated / 3), 0.0, kLargestCount));
@@ -295,6 +297,9 @@ FeedForwards read_feed_forwards(Fields& f, const Implied& implied) {
     read_experts(f, implied, both.experts);
     if (!beside && both.experts.experts > 0)
         both.experts.inner = 0;
+    if (both.experts.experts == 0) // what is left of a layer whose experts are none (Granite 4)
+        if (const std::int64_t left = f.count({"shared_intermediate_size"}, 0); left > 0)
+            both.dense.inner = both.experts.inner = left;
     if (f.flag({"parallel_attn_mlp_res"}) && both.experts.experts > 0)
         both.experts.inner = f.count({"hidden_size"}); // Arctic: a dense MLP as wide as the model
     f.skip({"use_residual"});

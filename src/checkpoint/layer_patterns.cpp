@@ -144,6 +144,9 @@ class LayerReader {
                 f_.refuse("layer_types", fmt::format("\"{}\" is a kind of layer that is not known", type));
         }
         f_.skip({"full_attention_interval", "full_attn_idxs", "attn_layer_offset", "attn_layer_period"});
+        // Sizes of states that no layer of the list keeps (Granite 4 without Mamba) change nothing.
+        if (f_.has({"mamba_n_heads", "mamba_num_heads"}) && std::ranges::none_of(types, is_recurrent))
+            read_recurrent_mixer(f_, hidden_);
     }
 
     /// Layers for which it holds keep a state.

@@ -62,7 +62,8 @@ namespace {
 void rename(json& object) {
     for (const auto& [from, name] : model_types().at("renamed").items()) {
         const auto to = name.get<std::string>();
-        if (const auto it = object.find(from); it != object.end() && !it->is_null() && !object.contains(to)) {
+        if (const auto it = object.find(from);
+            it != object.end() && !it->is_null() && (!object.contains(to) || object[to] == *it)) {
             json value = std::move(*it);
             object.erase(it);
             object[to] = std::move(value);

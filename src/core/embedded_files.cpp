@@ -1,4 +1,5 @@
 #include "core/embedded_files.hpp"
+#include "core/lists.hpp"
 
 #include <cstdint>
 #include <cstring>
@@ -95,10 +96,7 @@ std::vector<std::string_view> embedded_names_below(const fs::path& folder) {
 }
 
 std::vector<fs::path> embedded_files_below(const fs::path& folder) {
-    std::vector<fs::path> files;
-    for (const std::string_view name : embedded_names_below(folder))
-        files.push_back(folder / name);
-    return files;
+    return mapped(embedded_names_below(folder), [&](const std::string_view name) { return folder / name; });
 }
 
 bool is_text_file(const fs::path& file) {

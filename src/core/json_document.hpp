@@ -178,11 +178,6 @@ std::string json_excess(std::string_view text, JsonKeys keys = JsonKeys::sorted)
 std::string_view bounded_json(std::string_view text, const std::string& file,
                               JsonKeys keys = JsonKeys::sorted);
 
-/// Parses a text; `file` stands for it in findings. Null with a finding (with line and column) when it is not
-/// a JSON object.
-std::optional<nlohmann::json> parse_json_text(std::string_view text, const std::string& file,
-                                              std::vector<Finding>& findings);
-
 /// Parses a file; null with a finding (with line and column) when it cannot be read or is not a JSON object.
 std::optional<nlohmann::json> parse_json_file(const std::string& file, std::vector<Finding>& findings);
 

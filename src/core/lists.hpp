@@ -46,6 +46,16 @@ auto mapped(Values&& values, Make make) {
     return made;
 }
 
+/// The same, each once, where it is first.
+template <class Values, class Make = std::identity>
+auto distinct(Values&& values, Make make = {}) {
+    decltype(mapped(values, make)) once;
+    for (auto& one : mapped(values, make))
+        if (std::find(once.begin(), once.end(), one) == once.end())
+            once.push_back(std::move(one));
+    return once;
+}
+
 /// Adds values behind the last of a list; those of a list that nobody else holds are moved.
 template <class Values, class More>
 void append(Values& values, More&& more) {

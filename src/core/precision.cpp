@@ -64,6 +64,8 @@ std::optional<PrecisionConfig> PrecisionConfig::parse(std::string_view text) {
         config.weights = Precision::fp32;
         return config;
     }
+    if (lower == "awq" || lower == "gptq") // checkpoints of 4-bit weights beside activations of 16 bits
+        return parse("w4a16");
     const std::size_t split = lower.find('a');
     if (lower.empty() || lower[0] != 'w' || split == std::string::npos)
         return std::nullopt;

@@ -66,8 +66,9 @@ bool fits(const Machine& machine, Estimate& e) {
                                machine.host->id, gigabytes(e.memory.capacity_bytes));
         return false;
     }
-    e.reason = fmt::format("needs {}, the device has {}", gigabytes(e.memory.peak_bytes),
-                           gigabytes(e.memory.capacity_bytes));
+    e.reason =
+        fmt::format("needs {}, {} has {}", gigabytes(e.memory.peak_bytes),
+                    machine.devices > 1 ? "each device" : "the device", gigabytes(e.memory.capacity_bytes));
     if (!machine.device->dram)
         e.reason += fmt::format(" and no other memory: at least {:.0f} of them",
                                 std::ceil(e.memory.peak_bytes * machine.devices / e.memory.capacity_bytes));
@@ -419,7 +420,7 @@ Estimate estimate_arrangement(const NetworkWork& work, const Machine& machine, c
     e.energy_scale =
         bounded_by_budget(machine, point.prices.total(e.events), point.interval_s, point.clock_ratio);
     if (e.energy_scale == 1)
-        e.energy_scale = up_to_rating(machine, point.prices, e.events, point.interval_s, point.clock_ratio);
+        e.energy_scale = point.rated;
     price_subgraphs(*chosen, machine, point, options, e);
     price_power(machine, point, e);
     for (Finding& finding : unpriced_events(e.events, machine))

@@ -81,6 +81,14 @@ class Solver {
         return point(clock_ratio, sums);
     }
 
+    /// Prices from here on are those of a board that draws at its full clock what it is rated for.
+    void take_rating(const OperatingPoint& full) {
+        rated_ = up_to_rating(machine_, prices(1), limited_, full.interval_s);
+        if (rated_ > 1)
+            prices_at_ = 0;
+    }
+    double rated() const { return rated_; }
+
     /// Joules per batch without static power.
     double dynamic_energy(double clock_ratio) { return prices(clock_ratio).total(events_); }
 
@@ -90,7 +98,7 @@ class Solver {
     /// At that clock; those of the last one are kept.
     const EventPrices& prices(double clock_ratio) {
         if (clock_ratio != prices_at_) {
-            prices_ = EventPrices(machine_, clock_ratio);
+            prices_ = EventPrices(machine_, clock_ratio).scaled(rated_);
             prices_at_ = clock_ratio;
         }
         return prices_;
@@ -164,6 +172,7 @@ class Solver {
     Sums streamed_;                 ///< what no clock changes
     EventPrices prices_;
     double prices_at_ = 0; ///< the clock of these prices; 0: none yet
+    double rated_ = 1;
 };
 
 /// A clock with the power it takes, as a share of what the limit leaves for work.
@@ -209,11 +218,15 @@ OperatingPoint within_limit(Solver& solver, const Machine& machine) {
     OperatingPoint full = solver.at(1.0);
     if (!machine.energy || machine.power_limit_w <= 0)
         return full;
+    solver.take_rating(full);
     const auto budget = [&](const OperatingPoint& p) { // of one chip, as the counts are
         return machine.power_limit_w - static_power_at(machine, p.clock_ratio);
     };
     const auto joules = [&](const OperatingPoint& p) { return solver.limited_energy(p.clock_ratio); };
-    const auto fits = [&](const OperatingPoint& p) { return joules(p) <= budget(p) * p.interval_s; };
+    constexpr double kAtRating = 1 + 1e-12; // a board that is at its rating is within it
+    const auto fits = [&](const OperatingPoint& p) {
+        return joules(p) <= budget(p) * p.interval_s * kAtRating;
+    };
     if (fits(full))
         return full;
     OperatingPoint low = solver.near(kLowestClockRatio);
@@ -285,7 +298,9 @@ OperatingPoint settle_clock(const BatchSchedule& schedule, const EventCounts& ev
     OperatingPoint point = within_limit(solver, machine);
     if (machine.efficient_clock && machine.energy)
         point = most_efficient(solver, machine, point);
-    point.prices = solver.prices(point.clock_ratio);
+    point.rated = solver.rated();
+    point.prices =
+        point.rated > 1 ? EventPrices(machine, point.clock_ratio) : solver.prices(point.clock_ratio);
     return point;
 }
 

@@ -132,14 +132,17 @@ double bounded_by_budget(const Machine& machine, double event_joules, double sec
 }
 
 double up_to_rating(const Machine& machine, const EventPrices& prices, const EventCounts& events,
-                    double seconds, double clock_ratio) {
+                    double seconds) {
     if (!machine.energy || machine.power_limit_w <= 0)
         return 1;
-    const EnergyBreakdown now = prices.of(events);
-    const double products = now[Event::mac], more = dot(events.macs, machine.energy->rated_mac);
-    const double room = (machine.power_limit_w - static_power_at(machine, clock_ratio)) * seconds;
-    return products > 0 ? 1 + std::clamp(more, 0.0, std::max(0.0, room - prices.total(events))) / products
-                        : 1;
+    const double more = dot(events.macs, machine.energy->rated_mac);
+    const double products = more > 0 ? prices.of(events)[Event::mac] : 0;
+    if (!(products > 0))
+        return 1;
+    const double rating =
+        machine.device->tdp.value_or(0) + granted_power(*machine.energy, machine.static_power_w);
+    const double room = (std::max(rating, machine.power_limit_w) - machine.static_power_w) * seconds;
+    return 1 + std::clamp(more, 0.0, std::max(0.0, room - prices.total(events))) / products;
 }
 
 double event_price(const EnergyTable& table, Event event, double voltage) {

@@ -89,12 +89,12 @@ double event_price(const EnergyTable& table, Event event, double voltage);
 /// (6 - 2) x 2 / 12 = 0.67.
 double bounded_by_budget(const Machine& machine, double event_joules, double seconds, double clock_ratio = 1);
 
-/// The factor on the prices of multiply-accumulates at which a board draws what its densest products are
-/// rated for (EnergyTable::rated_mac), up to its limit: the rating says what boost takes, so that it lowers
-/// no clock. Worked: static 50 W, events of 40 J in 1 s, 30 J of them in 20e12 multiply-accumulates that are
-/// rated at 3 pJ more: 1 + 60 / 30 = 3, and 150 W.
+/// The factor on the prices of multiply-accumulates at which a board at its full clock draws what its densest
+/// products are rated for (EnergyTable::rated_mac), up to the rating: that says what boost takes, so that a
+/// limit lowers no clock unless it is below the rating. Worked: static 50 W, events of 40 J in 1 s, 30 J of
+/// them in 20e12 multiply-accumulates that are rated at 3 pJ more: 1 + 60 / 30 = 3, and 150 W.
 double up_to_rating(const Machine& machine, const EventPrices& prices, const EventCounts& events,
-                    double seconds, double clock_ratio);
+                    double seconds);
 
 /// A warning for each event that was counted but has no price on this machine, and for unknown static power.
 std::vector<Finding> unpriced_events(const EventCounts& events, const Machine& machine);

@@ -114,6 +114,7 @@ struct OperatingPoint {
     // Of all subgraphs: time beside overhead, and of weights that are fetched ahead the time and the bytes.
     double body_s = 0, weight_stream_s = 0, streamed_bytes = 0;
     EventPrices prices = {}; ///< at this clock
+    double rated = 1;        ///< up_to_rating(), at whichever clock
 };
 
 /// Latency at a given clock, then the highest clock whose average power fits the limit. Where even the lowest

@@ -65,9 +65,8 @@ constexpr std::array kOwnNpuFacts = {
         "Rows and columns of an output image per clock of a core, beside channels, which then fill the array "
         "tap by tap; absent: one, and taps and channels of a window fill it together."),
     fact("row_stationary", &NpuFacts::row_stationary,
-         "The array lays rows of the kernel along its rows and rows of the output image along its "
-         "columns, as "
-         "many such sets side by side as fit (Eyeriss)."),
+         "The array lays rows of the kernel along its rows and rows of the output image along its columns, "
+         "as many such sets side by side as fit (Eyeriss)."),
     fact("winograd", &NpuFacts::winograd,
          "3 x 3 windows of stride 1 run as Winograd F(2x2, 3x3): 4 of 9 products, 16 weights "
          "stored for 9."),

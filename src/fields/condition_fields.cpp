@@ -3,7 +3,7 @@
 #include "archsim/core/finding.hpp"
 #include "core/parse_number.hpp"
 #include "core/text.hpp"
-#include "fields/question.hpp"
+#include "fields/field_places.hpp"
 #include "hardware/parameter_site.hpp"
 
 #include <cmath>
@@ -265,6 +265,7 @@ std::vector<QuestionField> duty_fields() {
 } // namespace
 
 std::vector<QuestionField> condition_fields() {
+    const auto of = [](auto member) { return member_at(&Question::conditions, member); };
     std::vector<QuestionField> fields = {
         {.key = "runtime",
          .aliases = {"stack"},
@@ -275,22 +276,12 @@ std::vector<QuestionField> condition_fields() {
                  return text_or_none(q.conditions.stack.empty() ? std::nullopt
                                                                 : std::optional(q.conditions.stack));
              },
-         .parse = [](const std::string& text, const std::string&,
-                     Question& q) { q.conditions.stack = text; }},
-        {.key = "scenario",
-         .help = "latency: one stream; throughput: saturated",
-         .fallback = "latency",
-         .choices = {"latency", "throughput"},
-         .print = [](const Question& q) { return text_or_none(std::string(name_of(q.conditions.scenario))); },
-         .parse = [](const std::string& text, const std::string& name,
-                     Question& q) { q.conditions.scenario = choice_named<Scenario>(text, name); }},
-        {.key = "scope",
-         .help = "kernel: device time; end_to_end: with transfers and host work",
-         .fallback = "kernel",
-         .choices = {"kernel", "end_to_end"},
-         .print = [](const Question& q) { return text_or_none(std::string(name_of(q.conditions.scope))); },
-         .parse = [](const std::string& text, const std::string& name,
-                     Question& q) { q.conditions.scope = choice_named<Scope>(text, name); }},
+         .parse = into(of(&Conditions::stack), [](const std::string& text, const auto&) { return text; })},
+        named_field<Question>({.key = "scenario", .help = "latency: one stream; throughput: saturated"},
+                              of(&Conditions::scenario)),
+        named_field<Question>(
+            {.key = "scope", .help = "kernel: device time; end_to_end: with transfers and host work"},
+            of(&Conditions::scope)),
         {.key = "devices",
          .aliases = {"device_count"},
          .kind = FieldKind::whole,
@@ -305,20 +296,15 @@ std::vector<QuestionField> condition_fields() {
          .high = kMostDevices,
          .print = device_text,
          .parse = give_devices},
-        {.key = "allow_unknown",
-         .kind = FieldKind::truth,
-         .help = "estimate although a part of the model is not understood",
-         .group = kFurtherGroup,
-         .print = [](const Question& q) { return truth_text(q.conditions.allow_unknown); },
-         .parse = [](const std::string& text, const std::string& name,
-                     Question& q) { q.conditions.allow_unknown = truth_of(text, name); }},
-        {.key = "ideal_mapping",
-         .kind = FieldKind::truth,
-         .help = "the stack keeps on chip whatever fits, also where its compiler is known not to",
-         .group = kFurtherGroup,
-         .print = [](const Question& q) { return truth_text(q.conditions.ideal_mapping); },
-         .parse = [](const std::string& text, const std::string& name,
-                     Question& q) { q.conditions.ideal_mapping = truth_of(text, name); }},
+        truth_field<Question>({.key = "allow_unknown",
+                               .help = "estimate although a part of the model is not understood",
+                               .group = kFurtherGroup},
+                              of(&Conditions::allow_unknown)),
+        truth_field<Question>(
+            {.key = "ideal_mapping",
+             .help = "the stack keeps on chip whatever fits, also where its compiler is known not to",
+             .group = kFurtherGroup},
+            of(&Conditions::ideal_mapping)),
         {.key = "changes",
          .of_tools = false,
          .kind = FieldKind::reals,
@@ -337,8 +323,7 @@ std::vector<QuestionField> condition_fields() {
          .print = override_texts,
          .parse = give_override},
     };
-    for (QuestionField& field : duty_fields())
-        fields.push_back(std::move(field));
+    append(fields, duty_fields());
     return fields;
 }
 

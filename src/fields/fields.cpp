@@ -25,6 +25,14 @@ std::int64_t whole_of(const std::string& text, const std::string& name, std::int
     return *value;
 }
 
+double seconds_of(const std::string& text, const std::string& name, bool none) {
+    const auto seconds = parse_seconds(text);
+    if (!seconds || *seconds < 0 || (*seconds == 0 && !none))
+        throw UsageError(
+            fmt::format("{}: expected a time with a unit (500ms, 0.5s), got \"{}\"", name, text));
+    return *seconds;
+}
+
 std::string number_text(double value) {
     return fmt::format("{}", value);
 }

@@ -1,7 +1,7 @@
 // The formats of a question: of arithmetic, of storage, and whether fp32 products may be rounded.
 
 #include "archsim/core/finding.hpp"
-#include "fields/question.hpp"
+#include "fields/field_places.hpp"
 #include "result/format_parts.hpp"
 #include "session/usual_precision.hpp"
 
@@ -116,22 +116,18 @@ std::vector<QuestionField> format_fields() {
          .value = "FORMAT",
          .group = kSeveralGroup,
          .print = weights_text,
-         .parse = [](const std::string& text, const std::string& name,
-                     Question& q) { q.conditions.weights = format_named(text, name); }},
+         .parse = into(member_at(&Question::conditions, &Conditions::weights), format_named)},
         {.key = "kv_cache",
          .help = "storage of cached keys and values, e.g. fp8",
          .value = "FORMAT",
          .group = kSeveralGroup,
          .print = cache_text,
-         .parse = [](const std::string& text, const std::string& name,
-                     Question& q) { q.conditions.kv_cache = format_named(text, name); }},
-        {.key = "strict_fp32",
-         .kind = FieldKind::truth,
-         .help = "fp32 products where the stack would round them to tf32 or bf16 unasked",
-         .group = kFurtherGroup,
-         .print = [](const Question& q) { return truth_text(q.conditions.precision.strict_fp32); },
-         .parse = [](const std::string& text, const std::string& name,
-                     Question& q) { q.conditions.precision.strict_fp32 = truth_of(text, name); }},
+         .parse = into(member_at(&Question::conditions, &Conditions::kv_cache), format_named)},
+        truth_field<Question>(
+            {.key = "strict_fp32",
+             .help = "fp32 products where the stack would round them to tf32 or bf16 unasked",
+             .group = kFurtherGroup},
+            member_at(&Question::conditions, &Conditions::precision, &AskedPrecision::strict_fp32)),
     };
 }
 

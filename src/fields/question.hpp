@@ -287,6 +287,8 @@ inline std::vector<std::string> truth_text(bool value) {
 bool truth_of(const std::string& text, const std::string& name);
 /// A whole number within bounds. Throws UsageError naming the field.
 std::int64_t whole_of(const std::string& text, const std::string& name, std::int64_t low, std::int64_t high);
+/// "500ms", "0.5s" in seconds, above 0 or `none` of them. Throws UsageError naming the field.
+double seconds_of(const std::string& text, const std::string& name, bool none = false);
 /// The shortest text that reads back as the same number.
 std::string number_text(double value);
 

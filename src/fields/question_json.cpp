@@ -108,13 +108,6 @@ Json field_json(FieldKind kind, const std::vector<std::string>& texts) {
     return texts.empty() ? Json(nullptr) : Json(texts.front());
 }
 
-Json question_json(const Question& question) {
-    Json object = Json::object();
-    for (const QuestionField& field : question_fields())
-        object[field.key] = field_json(field.kind, field.print(question));
-    return object;
-}
-
 Members<Question> question_members(std::span<const std::string_view> only) {
     std::vector<Member<Question>> members;
     for (const QuestionField& field : question_fields())

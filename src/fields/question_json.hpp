@@ -17,10 +17,7 @@ namespace archsim {
 /// nothing.
 nlohmann::ordered_json field_json(FieldKind kind, const std::vector<std::string>& texts);
 
-/// Every field by its key, what is usual too: {"precision": "bf16", "batch_size": 1, ..., "context": 4096}.
-nlohmann::ordered_json question_json(const Question& question);
-
-/// The same as members of a document, described as the tools explain the fields; for tools that ask no
+/// Every field as a member of a document, described as the tools explain it; for tools that ask no
 /// others, the fields of these keys. What no flag asks for is null where it is usual, so that the whole can
 /// be asked again.
 Members<Question> question_members(std::span<const std::string_view> only = {});

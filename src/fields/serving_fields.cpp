@@ -3,12 +3,12 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/hardware/database.hpp"
 #include "core/parse_number.hpp"
+#include "fields/field_places.hpp"
 #include "result/cost_terms.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 namespace archsim {
 
@@ -35,19 +35,20 @@ auto usual_number(At at, T low) {
     };
 }
 
+/// What a request has there, where it is another number than a new one has.
+template <class At>
+auto other_number(At at) {
+    return [at, usual = ServingRequest{}](const ServingRequest& r) { return unusual(at(r), at(usual)); };
+}
+
 /// A whole number within bounds. `at` gives its place in a request.
 template <class At>
 ServingField whole_field(ServingField row, At at, std::int64_t low, std::int64_t high) {
     row.kind = FieldKind::whole;
     if (row.value.empty())
         row.value = "N";
-    row.print = [at](const ServingRequest& r) {
-        ServingRequest copy = r, usual;
-        return unusual(at(copy), at(usual));
-    };
-    row.parse = [at, low, high](const std::string& text, const std::string& name, ServingRequest& r) {
-        at(r) = static_cast<std::remove_reference_t<decltype(at(r))>>(whole_of(text, name, low, high));
-    };
+    row.print = other_number(at);
+    row.parse = into_whole(at, low, high);
     row.usual = usual_number(at, low);
     return row;
 }
@@ -56,34 +57,17 @@ template <class At>
 ServingField real_field(ServingField row, At at, double low, double high,
                         std::optional<double> (*read)(std::string_view) = parse_real) {
     row.kind = FieldKind::real;
-    row.print = [at](const ServingRequest& r) {
-        ServingRequest copy = r, usual;
-        return unusual(at(copy), at(usual));
-    };
-    row.parse = [at, low, high, read, what = row.help](const std::string& text, const std::string& name,
-                                                       ServingRequest& r) {
+    row.print = other_number(at);
+    row.parse = into(at, [=, what = row.help](const std::string& text, const std::string& name) {
         const std::optional<double> value = read(text);
         if (!value)
             throw UsageError(
                 fmt::format("{}: expected a number such as 0.5 or 2k ({}), got \"{}\"", name, what, text));
         if (!(*value >= low && *value <= high))
             throw UsageError(fmt::format("{}: {} is not between {} and {}", name, text, low, high));
-        at(r) = *value;
-    };
+        return *value;
+    });
     row.usual = usual_number(at, low);
-    return row;
-}
-
-template <class At>
-ServingField truth_field(ServingField row, At at, bool usual) {
-    row.kind = FieldKind::truth;
-    row.print = [at, usual](const ServingRequest& r) {
-        ServingRequest copy = r;
-        return truth_text(at(copy) != usual);
-    };
-    row.parse = [at, usual](const std::string& text, const std::string& name, ServingRequest& r) {
-        at(r) = truth_of(text, name) != usual;
-    };
     return row;
 }
 
@@ -91,14 +75,12 @@ template <class At>
 ServingField choice_field(ServingField row, At at) {
     const std::vector<std::string> names = row.choices;
     row.print = [at, names](const ServingRequest& r) {
-        ServingRequest copy = r;
-        const auto index = static_cast<std::size_t>(at(copy));
+        const auto index = static_cast<std::size_t>(at(r));
         return index == 0 ? std::vector<std::string>{} : std::vector{names[index]};
     };
-    row.parse = [at, names](const std::string& text, const std::string&, ServingRequest& r) {
-        const auto found = std::ranges::find(names, text); // Field::put() has looked
-        at(r) = static_cast<std::remove_reference_t<decltype(at(r))>>(found - names.begin());
-    };
+    row.parse = into(at, [names](const std::string& text, const std::string&) { // Field::put() has looked
+        return std::ranges::find(names, text) - names.begin();
+    });
     row.usual = [first = names.front()](const ServingRequest&) { return std::vector{first}; };
     return row;
 }
@@ -116,11 +98,7 @@ void give_range(const std::string& text, const std::string& name, ServingRequest
 
 /// "500ms", "0.5s"; 0 stays 0.
 void give_request_time(const std::string& text, const std::string& name, ServingRequest& request) {
-    const auto seconds = text == "0" ? std::optional(0.0) : parse_seconds(text);
-    if (!seconds || *seconds < 0)
-        throw UsageError(
-            fmt::format("{}: expected a time with a unit (500ms, 0.5s), got \"{}\"", name, text));
-    request.plan.request_s = *seconds; // all of it
+    request.plan.request_s = text == "0" ? 0 : seconds_of(text, name, true); // all of it
     request.plan.prompt_token_s = 0;
 }
 
@@ -146,11 +124,7 @@ void give_prompt_engines(const std::string& text, const std::string& name, Servi
 }
 
 std::vector<ServingField> load_fields() {
-    const auto load = [](auto member) {
-        return [member](ServingRequest & r) -> auto& {
-            return r.load.*member;
-        };
-    };
+    const auto load = [](auto member) { return member_at(&ServingRequest::load, member); };
     constexpr double kLeastRate = 1e-9, kMostRate = 1e9, kMostLength = 1e9;
     return {
         real_field({.key = "rate",
@@ -170,19 +144,17 @@ std::vector<ServingField> load_fields() {
                     .value = "SHAPE",
                     .group = kLoadGroup},
                    load(&RequestPlan::burstiness), 1e-3, 1e6),
-        whole_field(
-            {.key = "concurrency",
-             .aliases = {"users", "--users"},
-             .help = "requests in flight, one of each user, instead of a rate"},
-            [](ServingRequest & r) -> auto& { return r.plan.concurrency; }, 1, kMostServedSequences),
+        whole_field({.key = "concurrency",
+                     .aliases = {"users", "--users"},
+                     .help = "requests in flight, one of each user, instead of a rate"},
+                    member_at(&ServingRequest::plan, &ServingPlan::concurrency), 1, kMostServedSequences),
         whole_field({.key = "requests", .help = "requests to simulate", .fallback = "1000"},
                     load(&RequestPlan::count), 1, kMostServedRequests),
-        whole_field(
-            {.key = "warm_up",
-             .help = "requests at the start that are not counted",
-             .fallback = "two for each of --concurrency, at most half; none at a rate",
-             .group = kLoadGroup},
-            [](ServingRequest & r) -> auto& { return r.plan.warm_up; }, 0, kMostServedRequests),
+        whole_field({.key = "warm_up",
+                     .help = "requests at the start that are not counted",
+                     .fallback = "two for each of --concurrency, at most half; none at a rate",
+                     .group = kLoadGroup},
+                    member_at(&ServingRequest::plan, &ServingPlan::warm_up), 0, kMostServedRequests),
         real_field(
             {.key = "prompt_tokens", .help = "mean length of prompts", .value = "N", .fallback = "512"},
             load(&RequestPlan::prompt_tokens), 1, kMostLength),
@@ -250,9 +222,7 @@ std::vector<ServingField> load_fields() {
 
 std::vector<ServingField> engine_fields() {
     const auto engine = [](auto member) {
-        return [member](ServingRequest & r) -> auto& {
-            return r.plan.engine.*member;
-        };
+        return member_at(&ServingRequest::plan, &ServingPlan::engine, member);
     };
     return {
         whole_field({.key = "reserved_context",
@@ -288,13 +258,13 @@ std::vector<ServingField> engine_fields() {
                     engine(&EngineLimits::step_tokens), 1, kMostServedTokens),
         whole_field({.key = "block_tokens", .help = "positions per block of the cache", .fallback = "16"},
                     engine(&EngineLimits::block_tokens), 1, 1 << 16),
-        truth_field({.key = "whole_prompts", .help = "process every prompt in one step"},
-                    engine(&EngineLimits::chunked), true),
-        truth_field({.key = "whole_graph",
-                     .help =
-                         "the model is compiled as one graph and captured for steps without prompts alone "
-                         "(vLLM with FULL_DECODE_ONLY and no splitting_ops)"},
-                    engine(&EngineLimits::whole_graph), false),
+        truth_field<ServingRequest>({.key = "whole_prompts", .help = "process every prompt in one step"},
+                                    engine(&EngineLimits::chunked), true),
+        truth_field<ServingRequest>(
+            {.key = "whole_graph",
+             .help = "the model is compiled as one graph and captured for steps without prompts alone "
+                     "(vLLM with FULL_DECODE_ONLY and no splitting_ops)"},
+            engine(&EngineLimits::whole_graph)),
         whole_field({.key = "captured_tokens",
                      .help = "largest step with prompts that runs from captured graphs (vLLM's "
                              "--max-cudagraph-capture-size)",
@@ -324,16 +294,22 @@ std::vector<ServingField> engine_fields() {
                                              : std::vector{fmt::format("{}s", r.plan.request_s)};
              },
          .parse = give_request_time},
-        truth_field(
+        truth_field<ServingRequest>(
             {.key = "side_by_side",
              .help = "requests do not wait for each other for --request-time (Dynamo's front end)"},
-            [](ServingRequest& r) -> bool& { return r.plan.side_by_side; }, false),
+            member_at(&ServingRequest::plan, &ServingPlan::side_by_side)),
+        whole_field(
+            {.key = "stream_interval",
+             .help = "tokens of an answer that the server sends on at once (vLLM's, SGLang's and "
+                     "TensorRT-LLM's stream interval)",
+             .fallback = "1"},
+            member_at(&ServingRequest::plan, &ServingPlan::stream_interval), 1, 1 << 16),
         real_field({.key = "prefix_hit",
                     .help = "part of every prompt that is in the cache already",
                     .value = "SHARE"},
                    engine(&EngineLimits::prefix_hit), 0, 1),
-        truth_field({.key = "no_prefix_cache", .help = "compute prompts again that repeat"},
-                    engine(&EngineLimits::prefix_cache), true),
+        truth_field<ServingRequest>({.key = "no_prefix_cache", .help = "compute prompts again that repeat"},
+                                    engine(&EngineLimits::prefix_cache), true),
         whole_field(
             {.key = "drafted", .help = "tokens that a drafter proposes per step (speculative decoding)"},
             engine(&EngineLimits::drafted), 0, 1 << 10),
@@ -346,7 +322,7 @@ std::vector<ServingField> engine_fields() {
                    engine(&EngineLimits::draft_cost), 0, 1e6),
         whole_field(
             {.key = "prompt_devices", .help = "devices for prompts alone; their caches are handed over"},
-            [](ServingRequest & r) -> auto& { return r.prompt_devices; }, 0, 1 << 12),
+            member_at(&ServingRequest::prompt_devices), 0, 1 << 12),
         {.key = "prompt_parallel",
          .help = "how engines for prompts alone share the model, how many, and their device where it is "
                  "another: tp=4,dp=3@H200",
@@ -360,12 +336,11 @@ std::vector<ServingField> engine_fields() {
 std::vector<ServingField> carbon_fields() {
     constexpr double kMostPue = 10;
     return {
-        real_field(
-            {.key = "pue",
-             .help = "facility over device power, of the run's carbon",
-             .value = "RATIO",
-             .fallback = "1.58 in data centres, else 1"},
-            [](ServingRequest & r) -> auto& { return r.pue; }, 1, kMostPue),
+        real_field({.key = "pue",
+                    .help = "facility over device power, of the run's carbon",
+                    .value = "RATIO",
+                    .fallback = "1.58 in data centres, else 1"},
+                   member_at(&ServingRequest::pue), 1, kMostPue),
         {.key = "grid_intensity",
          .help = "g CO2e per kWh, or a country (FRA, Germany, USA, World)",
          .value = "GRAMS",
@@ -446,14 +421,9 @@ const FieldTable<ServiceLevel>& level_fields() {
                     return level.*at > 0 ? std::vector{fmt::format("{}s", level.*at)}
                                          : std::vector<std::string>{};
                 },
-            .parse =
-                [at](const std::string& text, const std::string& name, ServiceLevel& level) {
-                    const auto seconds = parse_seconds(text);
-                    if (!seconds || *seconds <= 0)
-                        throw UsageError(fmt::format(
-                            "{}: expected a time with a unit (500ms, 0.5s), got \"{}\"", name, text));
-                    level.*at = *seconds;
-                }};
+            .parse = into(member_at(at), [](const std::string& text, const std::string& name) {
+                return seconds_of(text, name);
+            })};
     };
     static const FieldTable<ServiceLevel> all = with_flags<ServiceLevel>(
         {row("ttft_p99", "limit on the P99 time to first token, 2s", &ServiceLevel::time_to_first_s),
@@ -506,10 +476,8 @@ void ServingTexts::check(const ServingRequest& request) const {
     exclude("prompt_devices", "prompt_parallel");
     if (differ("reserved_context", "block_tokens"))
         exclude("reserved_context", "block_tokens");
-    constexpr std::array kOwnLengths = {"shape", "length_range", "lengths"};
-    for (const char* key : kOwnLengths)
-        if (std::string_view(key) != "lengths")
-            exclude("lengths", key);
+    exclude("lengths", "shape");
+    exclude("lengths", "length_range");
     for (const char* key : {"shape", "length_range", "lengths", "prompt_tokens", "output_tokens", "arrivals",
                             "distinct_prompts", "system_prompts", "system_tokens"})
         exclude("trace", key);

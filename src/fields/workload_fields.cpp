@@ -4,7 +4,7 @@
 #include "core/lists.hpp"
 #include "core/parse_number.hpp"
 #include "core/text.hpp"
-#include "fields/question.hpp"
+#include "fields/field_places.hpp"
 #include "ops/given_values.hpp"
 
 #include <fmt/format.h>
@@ -161,8 +161,7 @@ std::vector<QuestionField> workload_fields() {
          .low = 1,
          .high = kMostItems,
          .print = [](const Question& q) { return text_or_none(fmt::format("{}", q.workload.batch)); },
-         .parse = [](const std::string& text, const std::string& name,
-                     Question& q) { q.workload.batch = whole_of(text, name, 1, kMostItems); }},
+         .parse = into_whole(member_at(&Question::workload, &Workload::batch), 1, kMostItems)},
         {.key = "dims",
          .aliases = {"sizes"},
          .flag = "--dim",
@@ -223,15 +222,13 @@ std::vector<QuestionField> workload_fields() {
                        .of = FieldOf::answer,
                        .usual = none},
                       &Prompt::tokens, kMostTokens, true),
-        {.key = "single_pass",
-         .flag = "--pass",
-         .kind = FieldKind::truth,
-         .help = "one forward pass of a language model (default: an answer of 128 tokens to a prompt of 512)",
-         .group = kSeveralGroup,
-         .of = FieldOf::pass,
-         .print = [](const Question& q) { return truth_text(q.workload.single_pass); },
-         .parse = [](const std::string& text, const std::string& name,
-                     Question& q) { q.workload.single_pass = truth_of(text, name); }},
+        truth_field<Question>({.key = "single_pass",
+                               .flag = "--pass",
+                               .help = "one forward pass of a language model (default: an answer of 128 "
+                                       "tokens to a prompt of 512)",
+                               .group = kSeveralGroup,
+                               .of = FieldOf::pass},
+                              member_at(&Question::workload, &Workload::single_pass)),
         prompt_number({.key = "generate_tokens",
                        .help = "with M tokens, one step each",
                        .value = "M",
@@ -250,8 +247,7 @@ std::vector<QuestionField> workload_fields() {
             &Prompt::context, kMostPositions, false),
         {.key = "sampling",
          .help = "with a prompt: how tokens are chosen, the likeliest or one of the likeliest (stacks that "
-                 "order the "
-                 "vocabulary for it take longer)",
+                 "order the vocabulary for it take longer)",
          .group = kSeveralGroup,
          .choices = {"greedy", "top-p"},
          .of = FieldOf::answer,

@@ -64,7 +64,7 @@ Fact EnergyResolver::within_limit(Fact all_in, Precision p) const {
 void EnergyResolver::resolve_rating() {
     const Fact& limit = device_.tdp;
     const bool stated = limit.known() && limit.source && limit.source->kind != SourceKind::assumed;
-    if (!family_.board_rating.known() || !stated || device_.cloud_price || states_clocks())
+    if (!family_.board_rating.known() || !stated || device_.for_servers || states_clocks())
         return;
     for (const Precision p : kPrecisions)
         if (const double dense = left_by_limit(p); !on_vector_engine(p) && std::isfinite(dense))
@@ -125,8 +125,8 @@ Fact EnergyResolver::family_figure(const NodePrice& price, Precision p) const {
     Fact fact = price_at(price);
     const double clock = value_at(family_.figure_clock);
     if (fact.known() && !std::isnan(clock) && table_.nominal_clock.known()) {
-        const double voltage =
-            same_everywhere(std::pow(own_clock() / clock, table_.clock_exponent.value_or(1) - 1));
+        const double voltage = same_everywhere(
+            std::pow(table_.nominal_clock.value / clock, table_.clock_exponent.value_or(1) - 1));
         fact.value *= std::max(table_.lowest_voltage.value_or(0), voltage);
     }
     return within_limit(std::move(fact), p);

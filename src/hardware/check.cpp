@@ -131,17 +131,17 @@ class Checker {
         for (Finding& lint : lint_device(*read.device, read.findings))
             own.push_back(std::move(lint));
         identity(entry, *read.device, own);
-        rental(document, *read.device, own);
+        rental(*read.device, own);
         devices_.push_back(std::move(read.device));
     }
 
     /// What is sold for servers is rented, or its file says why not; a price per hour says in which market.
-    static void rental(const JsonValue& document, const Device& device, std::vector<Finding>& own) {
+    static void rental(const Device& device, std::vector<Finding>& own) {
         if (device.cloud_price && device.cloud_price->amount.known() && device.cloud_price->market.empty())
             own.push_back(finding(FindingKind::missing_field, device.file, "/price/cloud/market",
                                   "a price per hour compares with those of its own market alone",
                                   R"(add "market": hyperscaler, specialised cloud or marketplace)"));
-        if (document.text_at("sold_for") == "servers" && !device.cloud_price)
+        if (device.for_servers && !device.cloud_price)
             own.push_back(finding(FindingKind::missing_field, device.file, "/price",
                                   "the device is sold for servers and states no price per hour",
                                   R"(add "cloud", or "not_rented" with a reason and a date)"));

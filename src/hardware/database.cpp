@@ -2,6 +2,8 @@
 
 #include "core/embedded_files.hpp"
 #include "core/in_parallel.hpp"
+#include "core/lists.hpp"
+#include "core/parse_number.hpp"
 #include "core/text.hpp"
 #include "hardware/device_files.hpp"
 #include "hardware/device_reader.hpp"
@@ -216,9 +218,8 @@ struct HardwareDatabase::State {
             return std::nullopt;
         if (loosely.entries.size() == 1)
             return Found{*loosely.entries.front(), loosely.memory};
-        std::vector<std::string> ids;
-        for (const DatabaseEntry* entry : loosely.entries)
-            ids.push_back(entry->id);
+        std::vector<std::string> ids =
+            mapped(loosely.entries, [&](const DatabaseEntry* entry) { return entry->id; });
         throw InputError(Finding{.kind = FindingKind::unknown_name,
                                  .message = fmt::format("\"{}\" may be one of {} devices", name, ids.size()),
                                  .hint = fmt::format("name {}", either_of(ids))});
@@ -238,6 +239,19 @@ struct HardwareDatabase::State {
         return only;
     }
 };
+
+/// "8xH100", "2x 3090", "4 x A100": how many, and of what; nothing where the name says no number.
+static std::optional<std::pair<unsigned, std::string_view>> several_of(std::string_view name) {
+    const auto after_blanks = [](std::string_view text) {
+        return text.substr(std::min(text.find_first_not_of(' '), text.size()));
+    };
+    const auto count = take_number<unsigned>(name);
+    name = after_blanks(name);
+    if (!count || *count == 0 || name.empty() || (name.front() != 'x' && name.front() != 'X'))
+        return std::nullopt;
+    name = after_blanks(name.substr(1));
+    return name.empty() ? std::nullopt : std::optional(std::pair(*count, name));
+}
 
 HardwareDatabase::HardwareDatabase(fs::path root, std::vector<fs::path> overlays, TunedFacts tuned)
     : state_(std::make_shared<State>(list_database(root, overlays), tuned)) {}
@@ -264,7 +278,13 @@ DeviceChoice HardwareDatabase::device(std::string_view name) const {
     const std::size_t joint = asked.find(kBeside);
     if (!found && joint != std::string_view::npos) {
         DeviceChoice choice = device(asked.substr(joint + kBeside.size()));
-        choice.device = in_computer(*choice.device, device(asked.substr(0, joint)).device->id);
+        const std::shared_ptr<const Device> host = device(asked.substr(0, joint)).device;
+        if (host->host_link_type != "" && host->host_link_type != "shared memory")
+            throw InputError(Finding{.kind = FindingKind::unknown_name,
+                                     .message = fmt::format("\"{}\": {} is no computer that {} could be in",
+                                                            asked, host->id, choice.device->id),
+                                     .hint = "ask for each device by itself"});
+        choice.device = in_computer(*choice.device, host->id);
         return choice;
     }
     if (!found) {
@@ -283,14 +303,12 @@ DeviceChoice HardwareDatabase::device(std::string_view name) const {
                             "families",
                             family)});
         }
-        if (const std::size_t x = name.find_first_not_of("0123456789 ");
-            x != name.npos && x > 0 && (name[x] == 'x' || name[x] == 'X') &&
-            state_->find_called(name.substr(x + 1), *this))
-            throw InputError(
-                Finding{.kind = FindingKind::unknown_name,
-                        .message = fmt::format("\"{}\" is several devices", name),
-                        .hint = fmt::format("name one, and how many with --devices {}",
-                                            name.substr(0, name.find_last_not_of(" xX", x) + 1))});
+        if (const auto several = several_of(asked)) {
+            DeviceChoice choice = device(several->second);
+            choice.devices *= several->first;
+            choice.one = choice.one.empty() ? std::string(several->second) : choice.one;
+            return choice;
+        }
         unknown_name("device", name, device_ids(), state_->files.other_names());
     }
     std::vector<Finding> findings;
@@ -327,9 +345,7 @@ DeviceChoice HardwareDatabase::device(std::string_view name) const {
             return choice;
         }
         if (stated == nullptr) {
-            std::vector<std::string> known;
-            for (const PowerMode& candidate : device.power_modes)
-                known.push_back(candidate.name);
+            std::vector<std::string> known = mapped(device.power_modes, &PowerMode::name);
             for (const DeviceSlice& slice : device.slices)
                 known.push_back(slice.name);
             throw InputError(Finding{
@@ -375,7 +391,9 @@ std::shared_ptr<const Runtime> HardwareDatabase::runtime_for(const Device& devic
             .message =
                 fmt::format("{} does not run on {}", (own != nullptr ? own : others.front())->id, device.id),
             .hint = device.runtimes.empty() ? fmt::format("name a stack for {}", title_of(device.family))
-                                            : fmt::format("use {}", either_of(device.runtimes))});
+                                            : fmt::format("leave --runtime out for the one that is usual "
+                                                          "for the network; {} has {}",
+                                                          device.id, fmt::join(device.runtimes, ", "))});
     }
     if (!device.default_runtime.empty())
         return runtime(device.default_runtime);

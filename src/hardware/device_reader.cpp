@@ -107,6 +107,13 @@ std::optional<Price> read_price(ObjectReader& prices, std::string_view key, Phys
     price.date = value->text_at("date");
     price.instance = value->text_at("instance");
     price.market = value->text_at("market");
+    if (const JsonValue* const sizes = value->find("instances"); sizes != nullptr && sizes->is_array())
+        for (const JsonValue& size : sizes->items()) {
+            const JsonValue *devices = size.find("devices"), *usd = size.find("usd_per_hour");
+            if (devices != nullptr && devices->is_number() && usd != nullptr && usd->is_number())
+                price.instances.push_back(
+                    {std::string(size.text_at("name")), devices->number(), usd->number()});
+        }
     return price;
 }
 
@@ -216,7 +223,7 @@ void read_rest(ObjectReader& document, Device& device) {
         device.host_link_type = link.text("type");
         device.host_link_bandwidth = link.quantity("bandwidth", D::bandwidth, kBandwidth);
     });
-    document.text("sold_for"); // who must state a price per hour: check.cpp
+    device.for_servers = document.text("sold_for") == "servers";
     document.object("price", [&](ObjectReader& prices) {
         device.list_price = read_price(prices, "list", D::money);
         device.cloud_price = read_price(prices, "cloud", D::money_rate);

@@ -80,37 +80,32 @@ NodePrice read_price(ObjectReader& owner, std::string_view key, PhysicalDimensio
     return price;
 }
 
-/// Calls `read(table, format, key)` for every member of an object whose keys are numeric formats.
-template <class Read>
-void each_price_format(ObjectReader& owner, std::string_view key, Read read) {
+/// Calls `read(table, value, key)` for every member of an object whose keys are names of values.
+template <class Parse, class Read>
+void each_named(ObjectReader& owner, std::string_view key, Parse parse, const char* kind, const char* hint,
+                Read read) {
     owner.object(key, [&](ObjectReader& table) {
         table.members([&](std::string_view name, const JsonPlace& place) {
-            if (const auto precision = parse_precision(name))
-                read(table, static_cast<std::size_t>(*precision), name);
+            if (const auto value = parse(name))
+                read(table, *value, name);
             else
-                report_unknown(table.context(), place, name, "a numeric format",
-                               "use fp32, bf16, int8 and the like");
+                report_unknown(table.context(), place, name, kind, hint);
         });
     });
 }
-
-/// The same of events.
+template <class Read>
+void each_price_format(ObjectReader& owner, std::string_view key, Read read) {
+    each_named(owner, key, parse_precision, "a numeric format", "use fp32, bf16, int8 and the like", read);
+}
 template <class Read>
 void each_event(ObjectReader& owner, std::string_view key, Read read) {
-    owner.object(key, [&](ObjectReader& table) {
-        table.members([&](std::string_view name, const JsonPlace& place) {
-            if (const auto event = value_named<Event>(name))
-                read(table, *event, name);
-            else
-                report_unknown(table.context(), place, name, "an event", "see the list in docs/energy.md");
-        });
-    });
+    each_named(owner, key, value_named<Event>, "an event", "see the list in docs/energy.md", read);
 }
 
 void read_precisions(ObjectReader& owner, std::string_view key,
                      std::array<NodePrice, kPrecisionCount>& prices) {
-    each_price_format(owner, key, [&](ObjectReader& table, std::size_t format, std::string_view name) {
-        prices[format] = read_price(table, name, D::energy_per_operation, true);
+    each_price_format(owner, key, [&](ObjectReader& table, Precision format, std::string_view name) {
+        prices[static_cast<std::size_t>(format)] = read_price(table, name, D::energy_per_operation, true);
     });
 }
 
@@ -135,11 +130,9 @@ std::vector<TypedPrice> read_typed(ObjectReader& owner, std::string_view key,
                                    PhysicalDimension dimension = D::energy_per_byte) {
     std::vector<TypedPrice> prices;
     owner.each(key, [&](ObjectReader& entry) {
-        TypedPrice price;
-        price.types = entry.texts("types");
-        price.energy = entry.quantity(dimension == D::energy_per_byte ? "energy" : "power", dimension,
-                                      kPerCount, Need::required);
-        prices.push_back(std::move(price));
+        prices.push_back({.types = entry.texts("types"),
+                          .energy = entry.quantity(dimension == D::energy_per_byte ? "energy" : "power",
+                                                   dimension, kPerCount, Need::required)});
     });
     return prices;
 }
@@ -211,10 +204,10 @@ void read_prices(ObjectReader& document, EnergySpec& spec) {
         spec.best_share_of_peak = figures.quantity("best_share_of_peak", D::one, {0.01, 1}, Need::required);
         spec.least_datapath_share = figures.quantity("least_datapath_share", D::one, {0, 1}, Need::required);
     });
-    each_price_format(document, "width_ratio",
-                      [&](ObjectReader& table, std::size_t format, std::string_view name) {
-                          spec.width_ratio[format] = table.quantity(name, D::one, {0.01, 100});
-                      });
+    each_price_format(
+        document, "width_ratio", [&](ObjectReader& table, Precision format, std::string_view name) {
+            spec.width_ratio[static_cast<std::size_t>(format)] = table.quantity(name, D::one, {0.01, 100});
+        });
     spec.dram_device = read_typed(document, "dram_device");
     spec.dram_background = read_typed(document, "dram_background", D::power_per_byte);
     spec.links = read_typed(document, "host_links");

@@ -91,7 +91,11 @@ void EnergyResolver::resolve_voltage() {
     const Fact* exponent = own_fact("clock_exponent");
     table_.clock_exponent = exponent != nullptr ? *exponent : family_.clock_exponent;
     table_.lowest_voltage = family_.lowest_voltage;
-    table_.nominal_clock = family_.nominal_clock.known() ? family_.nominal_clock : highest_clock();
+    table_.nominal_clock = family_.nominal_clock;
+    if (!table_.nominal_clock.known()) { // a changed clock has the voltage that a power mode with it has
+        table_.nominal_clock = highest_clock();
+        table_.nominal_clock.value /= device_.clock_change;
+    }
     resolve_static();
     limit_factor_ = 1 / table_.voltage_factor(clock_at_limit().value_or(table_.nominal_clock.value_or(0)));
 }
@@ -112,12 +116,6 @@ Fact EnergyResolver::highest_clock() const {
         if (mode.clock.known() && !(highest.value >= mode.clock.value))
             highest = mode.clock;
     return highest;
-}
-
-/// The nominal clock (Hz) before a design change: a design with another clock has another voltage for it, at
-/// which its events cost what they cost at the device's own (Structure::clock).
-double EnergyResolver::own_clock() const {
-    return table_.nominal_clock.value / (family_.nominal_clock.known() ? 1 : device_.clock_change);
 }
 
 /// Whether its modes state clocks and limits of their own: a module, whose figures hold its host.

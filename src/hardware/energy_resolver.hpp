@@ -36,7 +36,6 @@ class EnergyResolver {
     void resolve_voltage();
     const Fact& clock_at_limit() const;
     Fact highest_clock() const;
-    double own_clock() const;
     bool states_clocks() const;
     const Fact* own_fact(std::string_view name) const;
     Fact own(std::string_view name, Fact otherwise) const;
@@ -54,7 +53,7 @@ class EnergyResolver {
 
     // static_power.cpp
     void resolve_static();
-    double die_growth(double units) const;
+    double die_growth() const;
     void grow_die();
     void divide_static();
     void state_parts(std::string_view die);

@@ -70,6 +70,12 @@ struct ClockAtLimit {
     Fact clock; ///< Hz
 };
 
+/// Watts that a larger die of a changed design is granted beyond its budget: what it draws more. Units that a
+/// stack leaves idle make nothing slower.
+inline double granted_power(const EnergyTable& table, double static_w) {
+    return table.static_growth > 1 ? static_w * (1 - 1 / table.static_growth) : 0;
+}
+
 struct EnergySpec;
 
 /// The events table of the database, parsed once.

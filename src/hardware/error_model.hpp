@@ -21,7 +21,8 @@
 namespace archsim {
 
 /// What a width is for. Prefill and decode are the time per prompt and per generated token of a language
-/// model; first and later token what clients of a server wait for under load.
+/// model; first and later token what clients of a server wait for under load, of one whose options somebody
+/// chose and of one at its stack's defaults.
 enum class SpreadOf : std::uint8_t {
     latency,
     throughput,
@@ -30,14 +31,32 @@ enum class SpreadOf : std::uint8_t {
     energy,
     power,
     first_token,
-    later_token
+    later_token,
+    default_first_token,
+    default_later_token
 };
 /// Names of its values, as hardware_db/uncertainty.json spells them.
 template <>
 struct NamesOf<SpreadOf> {
-    static constexpr std::array<std::string_view, 8> all = {
-        "latency", "throughput", "prefill", "decode", "energy", "power", "first_token", "later_token"};
+    static constexpr std::array<std::string_view, 10> all = {"latency",
+                                                             "throughput",
+                                                             "prefill",
+                                                             "decode",
+                                                             "energy",
+                                                             "power",
+                                                             "first_token",
+                                                             "later_token",
+                                                             "default_first_token",
+                                                             "default_later_token"};
 };
+/// True for what clients of a server wait for.
+constexpr bool of_waits(SpreadOf metric) {
+    return metric >= SpreadOf::first_token;
+}
+/// Of servers at their stack's defaults alone.
+constexpr bool of_defaults(SpreadOf metric) {
+    return metric >= SpreadOf::default_first_token;
+}
 /// True for power and energy.
 constexpr bool of_draw(SpreadOf metric) {
     return metric == SpreadOf::energy || metric == SpreadOf::power;

@@ -30,14 +30,6 @@ bool times_alike(TimeKind a, TimeKind b) {
     return (a == TimeKind::inference) == (b == TimeKind::inference);
 }
 
-/// "2.1 to 4.8 times slower".
-std::string times_text(double low, double high) {
-    if (high <= 1)
-        return fmt::format("{:.2g} to {:.2g} times faster", 1 / high, 1 / low);
-    return low >= 1 ? fmt::format("{:.2g} to {:.2g} times slower", low, high)
-                    : fmt::format("between {:.2g} times faster and {:.2g} times slower", 1 / low, high);
-}
-
 template <class Enum>
 Enum read_held_name(ObjectReader& entry, std::string_view key) {
     const std::string text = entry.text(key, Need::required);
@@ -49,21 +41,19 @@ Enum read_held_name(ObjectReader& entry, std::string_view key) {
 
 HeldSet read_held_set(ObjectReader& entry) {
     constexpr Bounds kCount{0, 1e7}, kRatio{1e-6, 1e6};
-    HeldSet set;
-    set.family = entry.text("family", Need::required);
-    set.vendor = entry.text("vendor");
-    set.generation = entry.text("generation");
-    set.device = entry.text("device", Need::required);
-    set.runtime = entry.text("runtime", Need::required);
-    set.kind = read_held_name<NetworkKind>(entry, "kind");
-    set.time = read_held_name<TimeKind>(entry, "time");
-    set.rows = static_cast<int>(entry.number("rows", kCount, Need::required));
-    set.inside = static_cast<int>(entry.number("inside", kCount, Need::required));
-    set.low = entry.number("low", kRatio, Need::required);
-    set.median = entry.number("median", kRatio, Need::required);
-    set.high = entry.number("high", kRatio, Need::required);
-    set.example = entry.text("example", Need::required);
-    return set;
+    return {.family = entry.text("family", Need::required),
+            .vendor = entry.text("vendor"),
+            .generation = entry.text("generation"),
+            .device = entry.text("device", Need::required),
+            .runtime = entry.text("runtime", Need::required),
+            .kind = read_held_name<NetworkKind>(entry, "kind"),
+            .time = read_held_name<TimeKind>(entry, "time"),
+            .rows = static_cast<int>(entry.number("rows", kCount, Need::required)),
+            .inside = static_cast<int>(entry.number("inside", kCount, Need::required)),
+            .low = entry.number("low", kRatio, Need::required),
+            .median = entry.number("median", kRatio, Need::required),
+            .high = entry.number("high", kRatio, Need::required),
+            .example = entry.text("example", Need::required)};
 }
 
 } // namespace
@@ -74,11 +64,8 @@ TimeKind time_kind(SpreadOf metric) {
         return TimeKind::prefill;
     case SpreadOf::decode:
         return TimeKind::decode;
-    case SpreadOf::first_token:
-    case SpreadOf::later_token:
-        return TimeKind::served;
     default:
-        return TimeKind::inference;
+        return of_waits(metric) ? TimeKind::served : TimeKind::inference;
     }
 }
 
@@ -118,8 +105,8 @@ HeldEvidence HeldRows::of(const Device& device, const Runtime& runtime, TimeKind
     }
     found.related = !found.projected && !itself;
     if (own != nullptr && own->rows >= kLeastRows && own->inside < kLeastInside * own->rows) {
-        found.refuted = fmt::format("{} such as {} were measured {} than estimated here", words_of(kind)[1],
-                                    own->example, times_text(own->low, own->high));
+        found.refuted = fmt::format("{} such as {} took {:.2g} to {:.2g} times as long as estimated here",
+                                    words_of(kind)[1], own->example, own->low, own->high);
         found.refuted_rows =
             fmt::format("{} of {} outside of their intervals", own->rows - own->inside, own->rows);
     }

@@ -9,9 +9,9 @@
 namespace archsim {
 
 /// Members of a quantity object; anything else in it is reported.
-constexpr std::array<std::string_view, 13> kQuantityKeys = {
-    "value",    "unit",   "source",  "note",          "n",        "error", "date",
-    "instance", "market", "nominal", "by_generation", "currency", "before"};
+constexpr std::array<std::string_view, 14> kQuantityKeys = {
+    "value",     "unit",   "source",  "note",          "n",        "error", "date", "instance",
+    "instances", "market", "nominal", "by_generation", "currency", "before"};
 
 constexpr double kMostRows = 1e9; ///< that a fit can be made of
 

@@ -53,12 +53,18 @@ constexpr double kBytesPerModuleGigabyte = 1024.0 * 1024 * 1024; ///< modules ho
 /// 12 GB of a card are 12 GiB, of which drivers show 11.9.
 constexpr double kSameSize = 0.08;
 
+/// 16 of a module of 16 GiB, as it is sold.
+double sold_gigabytes(double bytes) {
+    const double module = bytes / kBytesPerModuleGigabyte;
+    return module == std::round(module) ? module : bytes / kBytesPerGigabyte;
+}
+
 [[noreturn]] void cannot_have(const Device& device, double gigabytes, std::string hint) {
     throw InputError(Finding{
         .kind = FindingKind::unsupported,
         .message = device.dram && device.dram->capacity.known()
-                       ? fmt::format("{} has {:g} GB of memory, not {:g} GB", device.id,
-                                     device.dram->capacity.value / kBytesPerGigabyte, gigabytes)
+                       ? fmt::format("{} has {:.3g} GB of memory, not {:g} GB", device.id,
+                                     sold_gigabytes(device.dram->capacity.value), gigabytes)
                        : fmt::format("the size of {}'s memory is not known, so that it cannot be {:g} GB",
                                      device.id, gigabytes),
         .hint = std::move(hint)});
@@ -111,7 +117,7 @@ std::shared_ptr<const Device> slice_of(const Device& device, std::string_view na
     shared(compute, {&part.tdp, &part.idle, &part.active_idle});
     part.unit_change = 1; // its part of what the whole draws is given, not another design
     part.list_price = part.server_price = {};
-    if (part.cloud_price) // it stands where the whole does
+    if (part.cloud_price)
         part.cloud_price->amount = {.note = "a slice has no price of its own"};
     part.link_bandwidth = {};
     part.slices.clear();

@@ -113,12 +113,10 @@ Fp32Mathematics read_fp32(ObjectReader& block) {
                      "use fp32, tf32 or bf16");
         return Precision::fp32;
     };
-    Fp32Mathematics fp32;
-    fp32.products = format("products", Need::required);
-    fp32.convolutions = format("convolutions", Need::required);
-    fp32.stored = format("stored", Need::optional);
-    fp32.source = block.source_or_none();
-    return fp32;
+    return {.products = format("products", Need::required),
+            .convolutions = format("convolutions", Need::required),
+            .stored = format("stored", Need::optional),
+            .source = block.source_or_none()};
 }
 
 /// "added" is exponent 1 and "overlapped" infinity, which JSON cannot spell.

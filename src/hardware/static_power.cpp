@@ -31,7 +31,7 @@ void EnergyResolver::resolve_static() {
     const bool estimated = !device_.active_idle.known() || !device_.active_idle.source ||
                            device_.active_idle.source->kind == SourceKind::assumed;
     if (estimated && add_awake_die())
-        return;
+        return grow_die();
     if (!table_.static_power.known() && device_.tdp.known()) {
         table_.static_power = family_.static_share;
         table_.static_power.value *= device_.tdp.value;
@@ -41,21 +41,24 @@ void EnergyResolver::resolve_static() {
     grow_die();
 }
 
-/// Of a changed design over the device's own, where so many units are not counted one by one.
-double EnergyResolver::die_growth(double units) const {
+/// Of a changed design over the device's own. Units that are counted one by one bring all that they draw with
+/// them; a die that is known as a whole grows by the shares of what a design changes about it. Worked: four
+/// times the cores of a die that draws 1 W, of which compute takes 30 %: 1.9 W.
+double EnergyResolver::die_growth() const {
+    const bool counted = table_.clocked_power.known();
+    const double units = counted ? 1 : device_.unit_change;
     const double compute = units * device_.array_change * device_.array_change;
-    return 1 + spec_.compute_share.value_or(0) * (compute - 1) +
-           spec_.memory_share.value_or(0) * (device_.memory_change - 1);
+    return (device_.unit_change / units) * (1 + spec_.compute_share.value_or(0) * (compute - 1) +
+                                            spec_.memory_share.value_or(0) * (device_.memory_change - 1));
 }
 
-/// What is known of the device's die as a whole grows by the shares of what a design changes about it.
-/// Worked: four times the cores of a die that draws 1 W, of which compute takes 30 %: 1.9 W.
 void EnergyResolver::grow_die() {
-    const double grown = die_growth(device_.unit_change);
+    const double grown = die_growth();
     if (grown == 1 || !table_.static_power.known())
         return;
     const double own = table_.static_power.value;
-    table_.awake_power.value *= grown;
+    for (Fact* const part : {&table_.awake_power, &table_.clocked_power})
+        part->value *= grown; // NaN, which is unknown, stays NaN
     table_.static_power.value = table_.awake_power.value + table_.memory_power.value_or(0);
     table_.static_growth = table_.static_power.value / own;
     table_.static_power.note += fmt::format("; the die x{:.3g}, as its parts are changed", grown);
@@ -91,7 +94,7 @@ void EnergyResolver::state_parts(std::string_view die) {
 /// power asks for, with 80 GB at 0.06 W/GB: 160 + 5 = 165 W.
 bool EnergyResolver::add_awake_die() {
     const auto own = family_.awake.find(lower_case(device_.generation));
-    const double units = largest_unit_count(device_);
+    const double units = largest_unit_count(device_) / device_.unit_change; // those of a design: grow_die()
     if (own == family_.awake.end() || !(units > 0) || !table_.nominal_clock.known())
         return false;
     table_.awake_power = own->second;
@@ -100,9 +103,10 @@ bool EnergyResolver::add_awake_die() {
         table_.awake_power.value *= measured.value;
         table_.awake_power.source = measured.source;
     }
-    const double clock = clock_at_limit().value_or(table_.nominal_clock.value) / device_.clock_change;
+    const double now = clock_at_limit().value_or(table_.nominal_clock.value * device_.clock_change);
+    const double clock = now / device_.clock_change;
     table_.awake_power.value *=
-        units * die_growth(1) * device_.clock_change *
+        units * device_.clock_change * table_.voltage_factor(now) / table_.voltage_factor(clock) *
         same_everywhere(std::pow(clock / family_.awake_clock.value, table_.clock_exponent.value_or(1)));
     const std::string awake = fmt::format("die with {:g} units awake", units);
     table_.awake_power.note = awake;

@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <map>
+#include <mutex>
+#include <tuple>
 
 namespace archsim {
 
@@ -67,23 +70,19 @@ double read_variance(ObjectReader& entry, std::string_view key) {
 }
 
 ErrorModel::Within read_within(ObjectReader& entry) {
-    ErrorModel::Within row;
-    row.family = read_family(entry);
-    row.runtime = entry.text("runtime");
-    row.metric = read_metric(entry, Need::optional);
-    row.variance = read_variance(entry, "deviation");
-    row.rows = static_cast<int>(entry.number("rows", {0, 1e6}, Need::required));
-    return row;
+    return {.family = read_family(entry),
+            .runtime = entry.text("runtime"),
+            .metric = read_metric(entry, Need::optional),
+            .variance = read_variance(entry, "deviation"),
+            .rows = static_cast<int>(entry.number("rows", {0, 1e6}, Need::required))};
 }
 
 ErrorModel::Fresh read_fresh(ObjectReader& entry) {
-    ErrorModel::Fresh row;
-    row.family = read_family(entry);
-    row.draw = entry.text("of", Need::required) == "draw";
-    row.variance = read_variance(entry, "deviation");
-    row.scatter = entry.number("scatter", {0.1, 100}, Need::required);
-    row.devices = static_cast<int>(entry.number("devices", {0, 1e6}, Need::required));
-    return row;
+    return {.family = read_family(entry),
+            .draw = entry.text("of", Need::required) == "draw",
+            .variance = read_variance(entry, "deviation"),
+            .scatter = entry.number("scatter", {0.1, 100}, Need::required),
+            .devices = static_cast<int>(entry.number("devices", {0, 1e6}, Need::required))};
 }
 
 ErrorModel::Set read_set(ObjectReader& entry) {
@@ -135,7 +134,13 @@ std::array<std::string, 3> basis_of(const ErrorModel::Within& row) {
 
 } // namespace
 
-UncertaintyTable::UncertaintyTable(const std::filesystem::path& file) {
+struct UncertaintyTable::Memo {
+    using Subject = std::tuple<std::string, std::string, std::string, std::string, SpreadOf, bool, bool>;
+    std::mutex mutex;
+    std::map<Subject, std::pair<ErrorParts, Spread>> known;
+};
+
+UncertaintyTable::UncertaintyTable(const std::filesystem::path& file) : memo_(std::make_shared<Memo>()) {
     read_table(file, [this](ObjectReader& reader) {
         model_.degrees_of_freedom = reader.number("degrees_of_freedom", {2, 100}, Need::required);
         model_.unmeasured_stack = read_variance(reader, "unmeasured_stack");
@@ -165,10 +170,31 @@ ErrorSubject UncertaintyTable::subject(SpreadOf metric, const Device& device, co
     return {name_of(device.family), device.id, runtime.id, runtime.base, metric, is_kin(device, runtime)};
 }
 
-ErrorParts UncertaintyTable::parts(SpreadOf metric, const Device& device, const Runtime& runtime) const {
+const std::pair<ErrorParts, Spread>& UncertaintyTable::known(SpreadOf metric, const Device& device,
+                                                             const Runtime& runtime) const {
     ErrorSubject of = subject(metric, device, runtime);
-    of.kin = of.kin && (held_.sets.empty() || held_.same_vendor(device, runtime));
-    return model_.parts(of);
+    const bool kin = of.kin;
+    of.kin = kin && (held_.sets.empty() || held_.same_vendor(device, runtime));
+    const std::lock_guard lock(memo_->mutex);
+    const auto [at, fresh] =
+        memo_->known.try_emplace({std::string(of.family), std::string(of.device), std::string(of.runtime),
+                                  std::string(of.base), metric, kin, of.kin});
+    auto& [parts, spread] = at->second;
+    if (!fresh)
+        return at->second;
+    parts = model_.parts(of);
+    const double factor = interval_factor(reach_, parts.total());
+    spread = {1 / factor, factor, 0, "no measurements to compare with"};
+    if (const ErrorModel::Within* row = model_.row_for(of)) {
+        spread.rows = row->rows;
+        spread.basis = bases_[static_cast<std::size_t>(row - model_.within.data())]
+                             [static_cast<std::size_t>(evidence(device, runtime, metric))];
+    }
+    return at->second;
+}
+
+ErrorParts UncertaintyTable::parts(SpreadOf metric, const Device& device, const Runtime& runtime) const {
+    return known(metric, device, runtime).first;
 }
 
 Evidence UncertaintyTable::evidence(const Device& device, const Runtime& runtime, SpreadOf metric) const {
@@ -179,15 +205,7 @@ Evidence UncertaintyTable::evidence(const Device& device, const Runtime& runtime
 }
 
 Spread UncertaintyTable::spread(SpreadOf metric, const Device& device, const Runtime& runtime) const {
-    const ErrorSubject of = subject(metric, device, runtime);
-    const double factor = interval_factor(reach_, parts(metric, device, runtime).total());
-    Spread spread{1 / factor, factor, 0, "no measurements to compare with"};
-    if (const ErrorModel::Within* row = model_.row_for(of)) {
-        spread.rows = row->rows;
-        spread.basis = bases_[static_cast<std::size_t>(row - model_.within.data())]
-                             [static_cast<std::size_t>(evidence(device, runtime, metric))];
-    }
-    return spread;
+    return known(metric, device, runtime).second;
 }
 
 } // namespace archsim

@@ -12,8 +12,10 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace archsim {
@@ -66,7 +68,12 @@ class UncertaintyTable {
     Spread spread(SpreadOf metric, const Device& device, const Runtime& runtime) const;
 
   private:
+    struct Memo;
+    const std::pair<ErrorParts, Spread>& known(SpreadOf metric, const Device& device,
+                                               const Runtime& runtime) const;
+
     ErrorModel model_;
+    std::shared_ptr<Memo> memo_; ///< every question about a device and a stack asks for the same again
     double reach_ = 0;
     std::vector<std::array<std::string, 3>> bases_; ///< of model_.within, by evidence
     std::vector<GivenRow> given_;

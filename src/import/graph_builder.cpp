@@ -1,5 +1,6 @@
 #include "import/graph_builder.hpp"
 
+#include "core/lists.hpp"
 #include "core/spending.hpp"
 #include "import/topological_order.hpp"
 
@@ -13,11 +14,7 @@ namespace archsim::import {
 constexpr std::int64_t kFirstWithDefaults = 4; ///< IR version in which initializers need not be inputs
 
 static std::vector<Dimension> fixed_dimensions(const Shape& shape) {
-    std::vector<Dimension> dimensions;
-    dimensions.reserve(shape.size());
-    for (const auto dim : shape)
-        dimensions.push_back(Dimension{.value = dim, .symbol = {}});
-    return dimensions;
+    return mapped(shape, [&](const auto dim) { return Dimension{.value = dim, .symbol = {}}; });
 }
 
 static void take_constant(Tensor& tensor, const std::shared_ptr<const Constant>& constant) {
@@ -334,10 +331,8 @@ void GraphBuilder::finish(GraphDraft& draft) {
         order.nodes.insert(order.nodes.end(), order.cyclic.begin(), order.cyclic.end());
     }
     if (!std::ranges::is_sorted(order.nodes)) {
-        std::vector<Node> sorted;
-        sorted.reserve(graph.nodes.size());
-        for (const std::size_t index : order.nodes)
-            sorted.push_back(std::move(graph.nodes[index]));
+        std::vector<Node> sorted =
+            mapped(order.nodes, [&](const std::size_t index) { return std::move(graph.nodes[index]); });
         graph.nodes = std::move(sorted);
     }
     number_tensors(graph);

@@ -1,5 +1,6 @@
 // Loops, branches, composites: operators that run other graphs of the file.
 
+#include "core/lists.hpp"
 #include "import/tflite.hpp"
 
 #include <algorithm>
@@ -171,10 +172,7 @@ void add_while(const TfliteCall& c) {
 }
 
 std::vector<std::string> names_of(const TfliteCall& c, const std::vector<TensorId>& ids) {
-    std::vector<std::string> names;
-    for (const TensorId id : ids)
-        names.push_back(c.graph().name_of(id));
-    return names;
+    return mapped(ids, [&](const TensorId id) { return c.graph().name_of(id); });
 }
 
 void add_branches(const TfliteCall& c, TensorId condition, const std::vector<TensorId>& inputs,

@@ -1,5 +1,6 @@
 // Operators by their names, and the integers of constants and of what is computed of them.
 
+#include "core/lists.hpp"
 #include "import/tflite.hpp"
 
 #include <algorithm>
@@ -101,10 +102,7 @@ std::vector<Integers> TfliteIntegers::run(const std::vector<Integers>& inputs) {
             known_[graph_.inputs[i]] = inputs[i];
     for (const TfliteOperator& op : graph_.operators)
         step(op);
-    std::vector<Integers> out;
-    for (const std::int64_t i : graph_.outputs)
-        out.push_back(of(i));
-    return out;
+    return mapped(graph_.outputs, [&](const std::int64_t i) { return of(i); });
 }
 
 Integers TfliteIntegers::partly(std::int64_t index) {

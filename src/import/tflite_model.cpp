@@ -107,15 +107,13 @@ TfliteOperator read_operator(const FlatTable& table, const std::vector<TfliteCod
     const auto code = table.number<std::uint32_t>(0, 0);
     if (code >= codes.size())
         throw FlatError("an operator has a kind that is not listed");
-    TfliteOperator op;
-    op.code = codes[code].code;
-    op.custom = codes[code].custom;
-    op.inputs = table.integers<std::int32_t>(1);
-    op.outputs = table.integers<std::int32_t>(2);
-    op.options = table.table(4);
-    op.custom_options = table.vector(5, 1);
-    op.options_2 = table.table(12);
-    return op;
+    return {.code = codes[code].code,
+            .custom = codes[code].custom,
+            .inputs = table.integers<std::int32_t>(1),
+            .outputs = table.integers<std::int32_t>(2),
+            .options = table.table(4),
+            .options_2 = table.table(12),
+            .custom_options = table.vector(5, 1)};
 }
 
 TfliteSubgraph read_subgraph(const FlatTable& table, const std::vector<TfliteBytes>& buffers,

@@ -35,10 +35,10 @@ double largest_unit_count(const Device& device) {
 double usable_memory(const Device& device) {
     const double capacity = device.dram->capacity.value_or(0);
     const bool small = capacity <= family_number(device, "small_memory").value_or(0);
-    const double usable =
-        family_number(device, small ? "small_working_set" : "working_set").value_or(1) * capacity -
-        family_number(device, "driver_memory").value_or(0);
     const bool shared = device.family.row().is_host || device.host_link_type == "shared memory";
+    const double share =
+        shared ? family_number(device, small ? "small_working_set" : "working_set").value_or(1) : 1;
+    const double usable = share * capacity - family_number(device, "driver_memory").value_or(0);
     return std::max(0.0, shared ? std::min(usable, left_by_system(capacity)) : usable);
 }
 
@@ -90,11 +90,9 @@ class MachineBuilder {
         else if (m_.energy && m_.energy->static_power.known() &&
                  (!assumes_nothing(*m_.runtime) || d.active_idle.known()))
             m_.static_power_w = m_.energy->static_power.value;
-        // A larger die is granted what it draws more: units that a stack leaves idle make nothing slower.
-        if (const double growth = m_.energy ? m_.energy->static_growth : 1; growth > 1)
-            for (double* const budget : {&m_.power_limit_w, &m_.power_budget_w})
-                if (*budget > 0)
-                    *budget += m_.static_power_w * (1 - 1 / growth);
+        for (double* const budget : {&m_.power_limit_w, &m_.power_budget_w})
+            if (*budget > 0 && m_.energy)
+                *budget += granted_power(*m_.energy, m_.static_power_w);
         // Otherwise energy is that of events alone: no share of a rating where a stack assumes nothing.
         if (d.dram)
             m_.memory_capacity_bytes = usable_memory(d);

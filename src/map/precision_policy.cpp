@@ -5,6 +5,7 @@
 #include "hardware/parameter_site.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <vector>
@@ -113,8 +114,13 @@ ExecutedPrecision find_formats(const Device& device, const Runtime& runtime,
         result.config.kv_cache = store(requested.kv_cache);
         return result;
     }
-    result.note = fmt::format("{} has no engine for {} under {}, and nothing to use instead", device.id,
-                              name_of(requested.compute), runtime.id);
+    std::vector<std::string_view> has;
+    for (const Precision p : kPrecisions)
+        if (native(device, runtime, p))
+            has.push_back(name_of(p));
+    result.note = fmt::format(
+        "{} has no engine for {} under {}; it multiplies {}", device.id, name_of(requested.compute),
+        runtime.id, has.empty() ? std::string("in no format") : fmt::format("{}", fmt::join(has, ", ")));
     return result;
 }
 

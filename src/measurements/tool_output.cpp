@@ -36,13 +36,11 @@ std::string stem_of(std::string_view path) {
 }
 
 MeasuredRow row_of(std::string runtime, MeasuredMetric metric, double value, std::string note) {
-    MeasuredRow row;
-    row.runtime = std::move(runtime);
-    row.metric = metric;
-    row.value = value;
-    row.scope = metric == MeasuredMetric::throughput_per_s ? "offline" : "kernel";
-    row.note = std::move(note);
-    return row;
+    return {.runtime = std::move(runtime),
+            .scope = metric == MeasuredMetric::throughput_per_s ? "offline" : "kernel",
+            .metric = metric,
+            .value = value,
+            .note = std::move(note)};
 }
 
 constexpr std::array kReaders = {

@@ -10,7 +10,7 @@ namespace archsim {
 
 /// A line for the shell, or why there is none.
 struct CheckCommand {
-    std::string hardware, runtime;
+    std::string hardware, runtime, model;
     std::string command; ///< empty: see why_not
     std::string why_not;
     std::string note;

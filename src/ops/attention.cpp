@@ -161,8 +161,8 @@ void work_rotary(NodeContext& c) {
     double rotated = c.elements(0);
     const auto part = static_cast<double>(c.integer("rotary_embedding_dim", 0));
     const std::int64_t heads = c.integer("num_heads", 0);
-    const double head = c.rank(0) == 4 ? static_cast<double>(c.dim(0, 3))
-                        : heads > 0    ? static_cast<double>(c.dim(0, 2)) / static_cast<double>(heads)
+    const double head = c.rank(0) == 4 ? extent(c, 0, 3)
+                        : heads > 0    ? extent(c, 0, 2) / static_cast<double>(heads)
                                        : 0;
     if (part > 0 && head > 0)
         rotated *= std::min(1.0, part / head);

@@ -84,15 +84,23 @@ DataType data_type_attribute(const NodeContext& c, std::string_view key, DataTyp
     return static_cast<DataType>(code);
 }
 
-bool is_integer_type(DataType type) {
-    return !is_floating(type) && type != DataType::string && type != DataType::undefined;
+void set_known(NodeContext& c, DataType type, std::int64_t value) {
+    Constant constant;
+    constant.type = type;
+    constant.ints = {value};
+    c.set_value(0, std::move(constant));
+    c.output(0).constant = true;
+}
+
+void declare_like(NodeContext& c, std::size_t i) {
+    ShapedTensor& out = c.output(0);
+    out.type = c.type(i);
+    out.shape = c.shape(i);
+    out.known = c.input(i).known;
 }
 
 Constant blank_value(NodeContext& c, std::size_t output) {
-    Constant constant;
-    constant.type = c.output(output).type;
-    constant.shape = c.output(output).shape;
-    return constant;
+    return {.type = c.output(output).type, .shape = c.output(output).shape};
 }
 
 std::size_t value_count(const Constant& constant) {

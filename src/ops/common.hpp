@@ -25,11 +25,18 @@ double product(std::span<const std::int64_t> dims);
 /// Axes from input `i` (newer opsets) or attribute `axes` (older); nullopt when neither is given.
 std::optional<std::vector<std::int64_t>> axes_of(const NodeContext& c, std::size_t i);
 DataType data_type_attribute(const NodeContext& c, std::string_view key, DataType fallback);
-bool is_integer_type(DataType type);
 /// A value of the output's type and shape, to be filled in.
 Constant blank_value(NodeContext& c, std::size_t output);
 std::size_t value_count(const Constant& constant);
 double number_at(const Constant& constant, std::size_t i);
+/// NodeContext::dim() as a factor of work.
+inline double extent(const NodeContext& c, std::size_t i, std::int64_t axis) {
+    return static_cast<double>(c.dim(i, axis));
+}
+/// Output 0 is this one number, known when the graph is built.
+void set_known(NodeContext& c, DataType type, std::int64_t value);
+/// Output 0 holds the type and the shape of input `i`, as far as they are known.
+void declare_like(NodeContext& c, std::size_t i);
 void append_from(Constant& to, const Constant& from, std::size_t i);
 /// Truncates towards zero and saturates; NaN gives 0.
 std::int64_t saturated_int(double value);

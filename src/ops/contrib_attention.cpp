@@ -20,8 +20,8 @@ std::int64_t positive_heads(const NodeContext& c, std::string_view key) {
 /// The product of `rows` x K inputs by a K x N projection held in input `weights`.
 void project(NodeContext& c, std::size_t weights, std::size_t bias, double rows) {
     Contraction projection{.m = rows,
-                           .n = static_cast<double>(c.dim(weights, 1)),
-                           .k = static_cast<double>(c.dim(weights, 0)),
+                           .n = extent(c, weights, 1),
+                           .k = extent(c, weights, 0),
                            .weights_constant = c.is_constant(weights)};
     add_product(c, projection);
     c.mark_learned(weights);
@@ -43,7 +43,7 @@ void mark_caches(NodeContext& c, std::size_t past, const AttentionSizes& s) {
         c.mark_kv_cache_output(out);
         if (!c.has_input(in))
             continue;
-        const auto length = static_cast<double>(c.dim(in, 2));
+        const auto length = extent(c, in, 2);
         if (length > seen)
             read_part(c, in, c.elements(in) / length * seen);
         if (!c.has_output(out) || c.output(out).shape[2] <= 0)
@@ -138,7 +138,7 @@ AttentionSizes packed_sizes(const NodeContext& c, std::size_t offsets, std::int6
 
 /// Padding is removed, so a sequence has tokens / batch positions on average.
 void work_packed(NodeContext& c) {
-    project(c, 1, 2, static_cast<double>(c.dim(0, 0)));
+    project(c, 1, 2, extent(c, 0, 0));
     AttentionSizes s = packed_sizes(c, 3, c.dim(0, 0), c.dim(1, 1) / 3, c.output(0).shape[1]);
     s.mask = c.has_input(5);
     attention_work(c, s);
@@ -282,8 +282,7 @@ void work_grouped(NodeContext& c) {
         const double rows = s.batch * s.query_length;
         for (const std::size_t table : {At.cosine, At.cosine + 1})
             if (c.has_input(table)) {
-                read_part(c, table,
-                          std::min(c.elements(table), rows * static_cast<double>(c.dim(table, -1))));
+                read_part(c, table, std::min(c.elements(table), rows * extent(c, table, -1)));
                 c.mark_learned(table, false);
             }
     }
@@ -296,7 +295,7 @@ void work_grouped(NodeContext& c) {
 /// apart.
 void work_longformer(NodeContext& c) {
     const std::int64_t heads = positive_heads(c, "num_heads");
-    project(c, 1, 2, static_cast<double>(c.dim(0, 0)) * static_cast<double>(c.dim(0, 1)));
+    project(c, 1, 2, extent(c, 0, 0) * extent(c, 0, 1));
     const std::int64_t head = c.dim(0, 2) / heads;
     AttentionSizes s =
         AttentionDims{c.dim(0, 0), heads, heads, c.dim(0, 1), c.dim(0, 1), 0, head, head}.sizes();

@@ -118,11 +118,8 @@ void fold_identity(NodeContext& c) {
 }
 
 void infer_identity(NodeContext& c) {
-    ShapedTensor& out = c.output(0);
-    out.kind = c.input(0).kind;
-    out.type = c.type(0);
-    out.shape = c.shape(0);
-    out.known = c.input(0).known;
+    declare_like(c, 0);
+    c.output(0).kind = c.input(0).kind;
     if (const auto* elements = c.sequence(0))
         c.set_sequence(0, *elements);
 }

@@ -251,8 +251,8 @@ void infer_nms(NodeContext& c) {
 }
 
 void work_nms(NodeContext& c) {
-    const auto lists = static_cast<double>(c.dim(1, 0)) * static_cast<double>(c.dim(1, 1));
-    const auto boxes = static_cast<double>(c.dim(1, 2));
+    const auto lists = extent(c, 1, 0) * extent(c, 1, 1);
+    const auto boxes = extent(c, 1, 2);
     const double kept = lists > 0 ? static_cast<double>(c.output(0).shape[0]) / lists : 0;
     const double pairs = lists * std::min(kept * boxes, boxes * (boxes - 1) / 2);
     suppression_work(c, lists, boxes, pairs);

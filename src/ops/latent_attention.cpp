@@ -55,9 +55,9 @@ Latent latent_of(const NodeContext& c) {
     l.keeps = attribute(c, "keeps");
     if (l.heads < 1 || l.rank < 1 || l.plain < 1 || l.value < 1)
         malformed("num_heads, kv_rank, plain_size and value_size must be positive");
-    l.batch = static_cast<double>(c.dim(kLatentInput, 0));
-    l.fresh = static_cast<double>(c.dim(kLatentInput, 1));
-    l.total = static_cast<double>(c.dim(kPastInput, 2)) + l.fresh;
+    l.batch = extent(c, kLatentInput, 0);
+    l.fresh = extent(c, kLatentInput, 1);
+    l.total = extent(c, kPastInput, 2) + l.fresh;
     AttentionSizes s;
     s.batch = l.batch;
     s.heads = l.heads;
@@ -173,13 +173,13 @@ void infer_index(NodeContext& c) {
 void work_index(NodeContext& c) {
     const auto heads = static_cast<double>(std::max<std::int64_t>(1, c.integer("num_heads", 1)));
     AttentionSizes s;
-    s.batch = static_cast<double>(c.dim(0, 0));
-    s.query_length = static_cast<double>(c.dim(0, 1));
+    s.batch = extent(c, 0, 0);
+    s.query_length = extent(c, 0, 1);
     const auto ratio = static_cast<double>(positions_per_key(c));
-    s.kv_length = static_cast<double>(c.dim(3, 2)) * ratio + s.query_length;
+    s.kv_length = extent(c, 3, 2) * ratio + s.query_length;
     s.causal = true;
     s.causal_offset = s.kv_length - s.query_length;
-    const double pairs = s.batch * attended_pairs(s) / ratio, size = static_cast<double>(c.dim(3, 3));
+    const double pairs = s.batch * attended_pairs(s) / ratio, size = extent(c, 3, 3);
     add_product(c, {.groups = s.batch,
                     .m = s.query_length * heads,
                     .n = s.query_length > 0 ? pairs / (s.batch * s.query_length) : 0,
@@ -231,12 +231,12 @@ Compressed compressed_of(const NodeContext& c) {
     a.keeps = attribute(c, "keeps");
     if (a.heads < 1 || a.window < 1 || (c.has_input(kCompressed) && a.ratio < 1))
         malformed("num_heads, window and ratio must be positive");
-    a.batch = static_cast<double>(c.dim(1, 0));
-    a.fresh = static_cast<double>(c.dim(1, 1));
-    a.size = static_cast<double>(c.dim(1, 2));
-    a.past = static_cast<double>(c.dim(kWindow, 2));
+    a.batch = extent(c, 1, 0);
+    a.fresh = extent(c, 1, 1);
+    a.size = extent(c, 1, 2);
+    a.past = extent(c, kWindow, 2);
     if (a.ratio > 0)
-        a.past = std::max(a.past, static_cast<double>(c.dim(kCompressed, 2)) * a.ratio);
+        a.past = std::max(a.past, extent(c, kCompressed, 2) * a.ratio);
     return a;
 }
 
@@ -261,7 +261,7 @@ void work_compressed(NodeContext& c) {
     attention_work(c, s);
     const auto read = [&](std::size_t input, double most) {
         c.mark_kv_cache_input(input);
-        const double kept = static_cast<double>(c.dim(input, 2));
+        const double kept = extent(c, input, 2);
         read_part(c, input, a.batch * std::min(kept, most) * a.size);
     };
     read(kWindow, a.window);
@@ -269,7 +269,7 @@ void work_compressed(NodeContext& c) {
     write_part(c, 1, a.batch * std::min(a.fresh, a.window) * a.size);
     if (a.ratio <= 0)
         return;
-    const double all = static_cast<double>(c.dim(kCompressed, 2));
+    const double all = extent(c, kCompressed, 2);
     read(kCompressed, a.keeps > 0 ? a.keeps * a.fresh : all);
     c.mark_kv_cache_output(2);
     write_part(c, 2, a.batch * a.fresh / a.ratio * a.size);

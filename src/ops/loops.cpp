@@ -30,10 +30,7 @@ void set_scalar(BindEngine& engine, TensorId id, DataType type, std::optional<st
     t.constant = value.has_value();
     if (!value)
         return;
-    Constant constant;
-    constant.type = type;
-    constant.ints = {*value};
-    engine.state().values[id] = &engine.state().arena.emplace_back(std::move(constant));
+    engine.state().values[id] = &engine.state().arena.emplace_back(Constant{.type = type, .ints = {*value}});
 }
 
 void require_known(BindEngine& engine, const std::vector<TensorId>& ids) {

@@ -174,7 +174,7 @@ void infer_det(NodeContext& c) {
 }
 
 void work_det(NodeContext& c) {
-    const auto n = static_cast<double>(c.dim(0, -1));
+    const auto n = extent(c, 0, -1);
     c.work().vector_ops = c.output(0).elements() * 2 * n * n * n / 3;
     c.work().special_ops = c.output(0).elements() * n * n / 2;
 }

@@ -96,11 +96,8 @@ void infer_dict_vectorizer(NodeContext& c) {
 }
 
 void infer_zip_map(NodeContext& c) {
-    ShapedTensor& out = c.output(0);
-    out.kind = ValueKind::sequence;
-    out.type = DataType::float32;
-    out.shape = c.shape(0);
-    out.known = true;
+    c.set_output(0, DataType::float32, c.shape(0));
+    c.output(0).kind = ValueKind::sequence;
 }
 
 // --- Models: labels and scores

@@ -29,11 +29,11 @@ struct Experts {
 
 Experts experts_of(const NodeContext& c, const ExpertInputs& at) {
     Experts e;
-    e.hidden = static_cast<double>(c.dim(0, -1));
+    e.hidden = extent(c, 0, -1);
     if (e.hidden <= 0)
         malformed("the hidden size must be positive");
     e.tokens = c.elements(0) / e.hidden;
-    e.experts = static_cast<double>(c.dim(at.first, 0));
+    e.experts = extent(c, at.first, 0);
     e.picks = std::clamp(static_cast<double>(c.integer("k", 1)), 1.0, std::max(e.experts, 1.0));
     // Distinct experts that T tokens with k picks each touch when all are equally likely: E (1 - (1 -
     // k/E)^T). Worked: 8 experts, 2 picks: 2 for one token, 5.5 for four.

@@ -74,14 +74,14 @@ void work_group_norm(NodeContext& c) {
     const std::int64_t groups = c.integer("num_groups", c.integer("groups", c.dim(0, 1)));
     c.work().vector_ops = c.row().cost.vector * c.elements(0);
     c.work().passes = 2;
-    add_roots(c, static_cast<double>(c.dim(0, 0)) * static_cast<double>(groups));
+    add_roots(c, extent(c, 0, 0) * static_cast<double>(groups));
     mark_learned(c, {1, 2});
 }
 
 void work_mean_variance(NodeContext& c) {
     c.work().vector_ops = c.row().cost.vector * c.elements(0);
     c.work().passes = 2;
-    add_roots(c, c.rank(0) > 1 ? static_cast<double>(c.dim(0, 1)) : 1);
+    add_roots(c, c.rank(0) > 1 ? extent(c, 0, 1) : 1);
 }
 
 /// Squares summed over a window of channels (a sliding sum takes 2 additions), then a power and a division.
@@ -93,7 +93,7 @@ void work_lrn(NodeContext& c) {
 void work_lp_norm(NodeContext& c) {
     work_per_input(c);
     c.work().passes = 2;
-    const auto group = static_cast<double>(c.dim(0, c.integer("axis", -1)));
+    const auto group = extent(c, 0, c.integer("axis", -1));
     add_roots(c, group > 0 ? c.elements(0) / group : 0);
 }
 
@@ -202,7 +202,7 @@ void work_fused_group_norm(NodeContext& c) {
     const double n = c.elements(0);
     const bool skip = c.node().op_type == "SkipGroupNorm";
     c.work().vector_ops = n * (7 + (skip ? 1 : 0) + (c.has_input(4) ? 1 : 0));
-    c.work().special_ops = 2 * static_cast<double>(c.dim(0, 0)) * static_cast<double>(c.integer("groups", 1));
+    c.work().special_ops = 2 * extent(c, 0, 0) * static_cast<double>(c.integer("groups", 1));
     if (c.integer("activation", 0) == 1) { // x sigmoid(x)
         c.work().vector_ops += 2 * n;
         c.work().special_ops += 2 * n;

@@ -21,13 +21,13 @@ void infer_distances(NodeContext& c) {
 }
 
 void work_distances(NodeContext& c) {
-    c.work().vector_ops = 3 * c.output(0).elements() * static_cast<double>(c.dim(0, -1));
+    c.work().vector_ops = 3 * c.output(0).elements() * extent(c, 0, -1);
     c.work().special_ops = c.text("metric", "sqeuclidean") == "euclidean" ? c.output(0).elements() : 0;
 }
 
 /// Gauss-Jordan elimination takes 2 n^3 operations.
 void work_inverse(NodeContext& c) {
-    const auto n = static_cast<double>(c.dim(0, -1));
+    const auto n = extent(c, 0, -1);
     c.work().vector_ops = 2 * c.elements(0) * n;
     c.work().special_ops = c.elements(0);
 }
@@ -63,9 +63,7 @@ void infer_gated_bias(NodeContext& c) {
 }
 
 void work_gated_bias(NodeContext& c) {
-    Contraction gates;
-    gates.k = static_cast<double>(c.dim(3, 0));
-    gates.n = static_cast<double>(c.dim(3, 1));
+    Contraction gates{.n = extent(c, 3, 1), .k = extent(c, 3, 0)};
     gates.m = gates.k > 0 ? c.elements(0) / gates.k : 0;
     add_product(c, gates);
     c.work().vector_ops = c.output(0).elements() + gates.m * (gates.n + 4);
@@ -108,7 +106,7 @@ void infer_sparse_product(NodeContext& c) {
 void work_sparse_product(NodeContext& c) {
     add_product(c, {.m = static_cast<double>(c.output(0).shape[0]),
                     .n = static_cast<double>(c.output(0).shape[1]),
-                    .k = static_cast<double>(c.dim(0, c.integer("transA", 0) != 0 ? 0 : 1)),
+                    .k = extent(c, 0, c.integer("transA", 0) != 0 ? 0 : 1),
                     .weights_constant = c.is_constant(0) || c.is_constant(1)});
     c.work().kind = OpKind::matmul;
     c.work().fusion = FusionClass::contraction;
@@ -183,8 +181,7 @@ struct Candidates {
 Candidates candidates_of(const NodeContext& c) {
     if (c.rank(0) < 3 || c.rank(1) < 3)
         malformed("boxes and scores need a batch, boxes and their values");
-    return {static_cast<double>(c.dim(1, 0)), static_cast<double>(c.dim(1, 1)),
-            static_cast<double>(c.dim(1, 2))};
+    return {extent(c, 1, 0), extent(c, 1, 1), extent(c, 1, 2)};
 }
 
 /// Results per image; the efficient plugins name it max_output_boxes, the older ones keepTopK.
@@ -194,7 +191,7 @@ std::int64_t promised(const NodeContext& c) {
     if (count >= 0)
         return count;
     if (per_class >= 0)
-        return saturated_int(static_cast<double>(per_class) * static_cast<double>(c.dim(1, 2)));
+        return saturated_int(static_cast<double>(per_class) * extent(c, 1, 2));
     malformed("max_output_boxes is missing");
 }
 
@@ -212,8 +209,7 @@ void infer_promised_detections(NodeContext& c) {
 /// Rows of image, class and box, as NonMaxSuppression of ONNX.
 void infer_selection(NodeContext& c) {
     candidates_of(c);
-    c.set_output(0, DataType::int32,
-                 {saturated_int(static_cast<double>(promised(c)) * static_cast<double>(c.dim(1, 0))), 3});
+    c.set_output(0, DataType::int32, {saturated_int(static_cast<double>(promised(c)) * extent(c, 1, 0)), 3});
 }
 
 void work_suppression(NodeContext& c) {
@@ -224,10 +220,11 @@ void work_suppression(NodeContext& c) {
     suppression_work(c, lists, from.boxes, pairs);
 }
 
-constexpr std::string_view kDetections =
-    "suppression of overlapping boxes; as many results as max_output_boxes";
-
-constexpr RowKinds kTensorRt{kTensorRtDomain};
+constexpr OperatorRow plugin(std::string_view name, NodeFunction infer, std::string_view doc) {
+    return RowKinds{kTensorRtDomain}.sorting(name, 1, infer, work_suppression, {1, 0}, doc);
+}
+constexpr std::string_view kBoxes = "suppression of overlapping boxes; as many results as max_output_boxes",
+                           kTopK = "suppression of overlapping boxes; as many results as keepTopK";
 
 constexpr OperatorRow kOtherDomainRows[] = {
     kMicrosoft.of(OpKind::free,
@@ -264,22 +261,15 @@ constexpr OperatorRow kOtherDomainRows[] = {
     step("Adagrad", infer_step<3>, {3, 1}, "optimiser step with accumulated squares"),
     step("Adam", infer_step<4>, {4, 1}, "optimiser step with two moments"),
     step("Momentum", infer_step<3>, {3, 0}, "optimiser step with momentum"),
-    of_run(kTraining.opaque(
-        "Gradient", 1, infer_gradient, work_gradient,
-        "derivatives; their work is not counted, and totals are withheld")), // of operators that it does not
-                                                                             // name: constant operands make
-                                                                             // no constant of it
-    kTensorRt.sorting("EfficientNMS_TRT", 1, infer_promised_detections, work_suppression, {1, 0},
-                      kDetections),
-    kTensorRt.sorting("EfficientNMS_Explicit_TF_TRT", 1, infer_promised_detections, work_suppression, {1, 0},
-                      kDetections),
-    kTensorRt.sorting("EfficientNMS_Implicit_TF_TRT", 1, infer_promised_detections, work_suppression, {1, 0},
-                      kDetections),
-    kTensorRt.sorting("EfficientNMS_ONNX_TRT", 1, infer_selection, work_suppression, {1, 0}, kDetections),
-    kTensorRt.sorting("BatchedNMS_TRT", 1, infer_promised_detections, work_suppression, {1, 0},
-                      "suppression of overlapping boxes; as many results as keepTopK"),
-    kTensorRt.sorting("BatchedNMSDynamic_TRT", 1, infer_promised_detections, work_suppression, {1, 0},
-                      "suppression of overlapping boxes; as many results as keepTopK"),
+    // Of operators that it does not name: constant operands make no constant of it.
+    of_run(kTraining.opaque("Gradient", 1, infer_gradient, work_gradient,
+                            "derivatives; their work is not counted, and totals are withheld")),
+    plugin("EfficientNMS_TRT", infer_promised_detections, kBoxes),
+    plugin("EfficientNMS_Explicit_TF_TRT", infer_promised_detections, kBoxes),
+    plugin("EfficientNMS_Implicit_TF_TRT", infer_promised_detections, kBoxes),
+    plugin("EfficientNMS_ONNX_TRT", infer_selection, kBoxes),
+    plugin("BatchedNMS_TRT", infer_promised_detections, kTopK),
+    plugin("BatchedNMSDynamic_TRT", infer_promised_detections, kTopK),
 };
 
 } // namespace

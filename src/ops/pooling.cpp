@@ -122,7 +122,7 @@ void infer_max_roi_pool(NodeContext& c) {
 
 /// Regions may cover the whole image: each is taken to visit every pixel once.
 void work_max_roi_pool(NodeContext& c) {
-    c.work().vector_ops = static_cast<double>(c.dim(1, 0)) * c.elements(0);
+    c.work().vector_ops = extent(c, 1, 0) * c.elements(0);
 }
 
 void infer_roi_align(NodeContext& c) {
@@ -137,10 +137,9 @@ void work_roi_align(NodeContext& c) {
     const auto ratio = static_cast<double>(c.integer("sampling_ratio", 0));
     const Shape& y = c.output(0).shape;
     const auto per_axis = [&](std::size_t axis) {
-        return ratio > 0
-                   ? ratio
-                   : std::max(1.0, std::ceil(static_cast<double>(c.dim(0, static_cast<std::int64_t>(axis))) /
-                                             static_cast<double>(std::max<std::int64_t>(y[axis], 1))));
+        return ratio > 0 ? ratio
+                         : std::max(1.0, std::ceil(extent(c, 0, static_cast<std::int64_t>(axis)) /
+                                                   static_cast<double>(std::max<std::int64_t>(y[axis], 1))));
     };
     const double samples = c.output(0).elements() * per_axis(2) * per_axis(3);
     c.work().vector_ops = samples * 9;
@@ -152,7 +151,7 @@ void infer_col2im(NodeContext& c) {
     const double taps = product(block);
     if (c.rank(0) != 3 || taps <= 0 || image.size() != block.size())
         malformed("Col2Im needs a rank-3 input and a block per image axis");
-    Shape out{c.dim(0, 0), saturated_int(static_cast<double>(c.dim(0, 1)) / taps)};
+    Shape out{c.dim(0, 0), saturated_int(extent(c, 0, 1) / taps)};
     out.insert(out.end(), image.begin(), image.end());
     c.set_output(0, c.type(0), std::move(out));
 }

@@ -202,7 +202,7 @@ void infer_causal_convolution(NodeContext& c) {
 }
 
 void work_causal_convolution(NodeContext& c) {
-    const double n = c.elements(0), taps = static_cast<double>(c.dim(1, 2));
+    const double n = c.elements(0), taps = extent(c, 1, 2);
     c.work().vector_ops = n * (2 * taps + (c.has_input(2) ? 1 : 0));
     if (c.text("activation", "none") != "none") { // x sigmoid(x)
         c.work().vector_ops += 2 * n;

@@ -14,11 +14,8 @@ SequenceElement element_of(const NodeContext& c, std::size_t i) {
 
 /// Declares output 0 a sequence of unknown length with elements like those of input `i`.
 void set_unknown_sequence(NodeContext& c, std::size_t i) {
-    ShapedTensor& out = c.output(0);
-    out.kind = ValueKind::sequence;
-    out.type = c.type(i);
-    out.shape = c.shape(i);
-    out.known = c.input(i).known;
+    declare_like(c, i);
+    c.output(0).kind = ValueKind::sequence;
 }
 
 void infer_construct(NodeContext& c) {
@@ -113,13 +110,8 @@ void infer_at(NodeContext& c) {
 
 void infer_length(NodeContext& c) {
     c.set_output(0, DataType::int64, {});
-    if (const SequenceElements* elements = c.sequence(0)) {
-        Constant value;
-        value.type = DataType::int64;
-        value.ints = {static_cast<std::int64_t>(elements->size())};
-        c.set_value(0, std::move(value));
-        c.output(0).constant = true;
-    }
+    if (const SequenceElements* elements = c.sequence(0))
+        set_known(c, DataType::int64, static_cast<std::int64_t>(elements->size()));
 }
 
 /// Parts of `split` (a scalar: equal parts, the last smaller), or single slices.
@@ -181,17 +173,12 @@ void infer_concat_from_sequence(NodeContext& c) {
 // --- Optionals
 
 void infer_optional(NodeContext& c) {
-    ShapedTensor& out = c.output(0);
-    out.kind = ValueKind::optional;
-    if (!c.has_input(0))
-        return; // empty: the declared type stays, the shape is never asked for
-    out.type = c.type(0);
-    out.shape = c.shape(0);
-    out.known = c.input(0).known;
-    if (const SequenceElements* elements = c.sequence(0)) {
-        c.set_sequence(0, *elements);
-        c.output(0).kind = ValueKind::optional;
+    if (c.has_input(0)) { // else the declared type stays, the shape is never asked for
+        declare_like(c, 0);
+        if (const SequenceElements* elements = c.sequence(0))
+            c.set_sequence(0, *elements);
     }
+    c.output(0).kind = ValueKind::optional;
 }
 
 void infer_get_element(NodeContext& c) {
@@ -216,13 +203,8 @@ void infer_has_element(NodeContext& c) {
         has = true;
     else if (c.input(0).role == TensorRole::intermediate)
         has = c.input(0).known;
-    if (!has)
-        return;
-    Constant value;
-    value.type = DataType::boolean;
-    value.ints = {*has ? 1 : 0};
-    c.set_value(0, std::move(value));
-    c.output(0).constant = true;
+    if (has)
+        set_known(c, DataType::boolean, *has ? 1 : 0);
 }
 
 constexpr OperatorRow handle(std::string_view name, int since, NodeFunction infer, std::string_view doc) {

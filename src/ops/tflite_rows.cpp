@@ -103,7 +103,7 @@ void infer_sequence_lstm(NodeContext& c) {
 void work_sequence_lstm(NodeContext& c) {
     const Steps s = steps_of(c);
     const double gates = c.has_input(kInput) ? 4 : 3; // a coupled input gate is what the forget gate leaves
-    const auto hidden = static_cast<double>(c.dim(kForget, 0));
+    const auto hidden = extent(c, kForget, 0);
     const auto state = static_cast<double>(c.output(0).shape.back());
     const auto steps = static_cast<double>(s.steps), batch = static_cast<double>(s.batch);
     recurrent_work(c, {1, steps, batch, static_cast<double>(s.inputs), state, gates * hidden,
@@ -130,7 +130,7 @@ void infer_sequence_rnn(NodeContext& c) {
 
 void work_sequence_rnn(NodeContext& c) {
     const Steps s = steps_of(c);
-    const auto hidden = static_cast<double>(c.dim(1, 0));
+    const auto hidden = extent(c, 1, 0);
     const auto steps = static_cast<double>(s.steps), batch = static_cast<double>(s.batch);
     recurrent_work(c, {1, steps, batch, static_cast<double>(s.inputs), hidden, hidden, c.is_constant(1),
                        c.is_constant(2)});
@@ -149,12 +149,12 @@ void infer_basic_lstm(NodeContext& c) {
 }
 
 void work_basic_lstm(NodeContext& c) {
-    Contraction product{.m = static_cast<double>(c.dim(0, 0)),
-                        .n = static_cast<double>(c.dim(2, 0)),
-                        .k = static_cast<double>(c.dim(2, 1)),
+    Contraction product{.m = extent(c, 0, 0),
+                        .n = extent(c, 2, 0),
+                        .k = extent(c, 2, 1),
                         .weights_constant = c.is_constant(2)};
     add_product(c, product);
-    const double units = product.m * static_cast<double>(c.dim(1, 1));
+    const double units = product.m * extent(c, 1, 1);
     c.work().vector_ops = 14 * units;
     c.work().special_ops = 8 * units;
     mark_learned(c, {2, 3});
@@ -170,16 +170,11 @@ void infer_svdf(NodeContext& c) {
 }
 
 void work_svdf(NodeContext& c) {
-    const auto batch = static_cast<double>(c.dim(0, 0)), filters = static_cast<double>(c.dim(1, 0));
-    Contraction features, time;
-    features.m = batch;
-    features.n = filters;
-    features.k = static_cast<double>(c.dim(1, 1));
-    features.weights_constant = c.is_constant(1);
-    time.groups = filters;
-    time.m = batch;
-    time.k = static_cast<double>(c.dim(2, 1));
-    time.weights_constant = c.is_constant(2);
+    const auto batch = extent(c, 0, 0), filters = extent(c, 1, 0);
+    const Contraction features{
+        .m = batch, .n = filters, .k = extent(c, 1, 1), .weights_constant = c.is_constant(1)};
+    const Contraction time{
+        .groups = filters, .m = batch, .k = extent(c, 2, 1), .weights_constant = c.is_constant(2)};
     c.work().contractions = {features, time};
     c.work().macs = features.macs() + time.macs();
     c.work().vector_ops = batch * filters; // sums of the filters of a unit, and its bias

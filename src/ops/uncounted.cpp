@@ -132,15 +132,13 @@ constexpr Twins kTwins[] = {
     {"Softmax", " BiasSoftmax QLinearSoftmax "},
     {"Sigmoid", " QLinearSigmoid "},
     {"LeakyRelu", " QLinearLeakyRelu "},
-    {"Attention", " MultiHeadAttention GroupQueryAttention DecoderMaskedMultiHeadAttention"
-                  " DecoderMaskedSelfAttention PackedAttention PackedMultiHeadAttention"
-                  " PagedAttention QAttention LongformerAttention SparseAttention"
-                  " LatentAttention "},
+    {"Attention", " MultiHeadAttention GroupQueryAttention DecoderMaskedMultiHeadAttention "
+                  "DecoderMaskedSelfAttention PackedAttention PackedMultiHeadAttention PagedAttention "
+                  "QAttention LongformerAttention SparseAttention LatentAttention "},
     {"RotaryEmbedding", " MRotaryEmbedding "},
     {"Conv", " FusedConv NhwcConv NhwcFusedConv "},
-    {"MatMul", " FusedMatMul FusedMatMulActivation TransposeMatMul MatMulNBits"
-               " MatMulBnb4 MatMulFloat MatMulInteger16 MatMulIntegerToFloat"
-               " DynamicQuantizeMatMul SparseToDenseMatMul "},
+    {"MatMul", " FusedMatMul FusedMatMulActivation TransposeMatMul MatMulNBits MatMulBnb4 MatMulFloat "
+               "MatMulInteger16 MatMulIntegerToFloat DynamicQuantizeMatMul SparseToDenseMatMul "},
     {"LSTM", " DynamicQuantizeLSTM UNIDIRECTIONAL_SEQUENCE_LSTM BASIC_LSTM "},
     {"Mul", " QLinearMul MulInteger "},
     {"Concat", " QLinearConcat "},

@@ -1,10 +1,10 @@
 // Resampling of images: Resize, Upsample, grids; transforms of sound.
 
+#include "core/lists.hpp"
 #include "ops/families.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace archsim {
 
@@ -14,13 +14,9 @@ namespace {
 
 std::vector<std::size_t> resize_axes(const NodeContext& c, std::size_t count) {
     const std::size_t rank = c.shape(0).size();
-    std::vector<std::size_t> axes(rank);
-    std::iota(axes.begin(), axes.end(), std::size_t{0});
-    if (const auto* given = c.integers("axes"); given && !given->empty()) {
-        axes.clear();
-        for (const std::int64_t axis : *given)
-            axes.push_back(normalized_axis(axis, rank));
-    }
+    std::vector<std::size_t> axes = indices(rank);
+    if (const auto* given = c.integers("axes"); given && !given->empty())
+        axes = mapped(*given, [&](const std::int64_t axis) { return normalized_axis(axis, rank); });
     if (axes.size() != count)
         malformed("one scale or size per axis is needed");
     return axes;
@@ -90,11 +86,10 @@ void infer_upsample(NodeContext& c) {
         return;
     }
     Constant scales;
-    if (const auto* given = c.reals("scales")) {
-        scales.reals = *given;
-    } else { // opset 1
-        scales.reals = {1, 1, c.real("height_scale", 1), c.real("width_scale", 1)};
-    }
+    const auto* given = c.reals("scales");
+    scales.reals = given // else opset 1
+                       ? *given
+                       : std::vector<double>{1, 1, c.real("height_scale", 1), c.real("width_scale", 1)};
     scale_shape(c, scales, scales.reals.size());
 }
 
@@ -252,7 +247,7 @@ void infer_stft(NodeContext& c) {
 
 void work_stft(NodeContext& c) {
     const Frames f = frames_of(c);
-    const double transforms = static_cast<double>(c.dim(0, 0)) * static_cast<double>(f.count);
+    const double transforms = extent(c, 0, 0) * static_cast<double>(f.count);
     const auto length = static_cast<double>(f.length);
     const bool half = c.integer("onesided", 1) != 0;
     c.work().vector_ops =

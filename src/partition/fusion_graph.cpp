@@ -1,5 +1,6 @@
 #include "partition/fusion_graph.hpp"
 
+#include "core/lists.hpp"
 #include "partition/alike.hpp"
 
 #include <algorithm>
@@ -176,11 +177,7 @@ class ComparedSizes {
 
   private:
     static std::vector<double> sizes_of(const ShapedGraph& graph) {
-        std::vector<double> sizes;
-        sizes.reserve(graph.tensors.size());
-        for (const ShapedTensor& tensor : graph.tensors)
-            sizes.push_back(tensor.elements());
-        return sizes;
+        return mapped(graph.tensors, [&](const ShapedTensor& tensor) { return tensor.elements(); });
     }
 
     bool alike(TensorId in, TensorId out) const {

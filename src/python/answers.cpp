@@ -174,8 +174,9 @@ SizingAnswer size(const Session& session, const std::string& model, const std::v
 
 LocalAnswer local(const Session& session, const std::string& device, const std::vector<std::string>& models,
                   const std::string& host, const std::string& kind, std::int64_t context,
-                  const std::vector<std::string>& formats, std::optional<double> least) {
-    LocalRequest request{.host = host, .context = context};
+                  const std::vector<std::string>& formats, std::optional<double> least,
+                  std::int64_t devices) {
+    LocalRequest request{.host = host, .devices = devices, .context = context};
     take_machine(session, device, request);
     request.kind = choice_named<LocalKind>(kind, "kind");
     request.models = models;
@@ -298,8 +299,7 @@ void bind_answers(py::Module& m) {
           py::arg("explain") = std::vector<std::string>{}, py::arg("metric") = "energy",
           py::arg("level") = "summary", py::arg("baseline") = "",
           "One model on several architectures, as compare_architectures; explain=(\"GPU\", \"TPU\") says why "
-          "two "
-          "differ.");
+          "two differ.");
     m.def(
         "model_classes",
         [](const Session& session, const std::vector<std::string>& chosen, const std::string& baseline,
@@ -332,14 +332,13 @@ void bind_answers(py::Module& m) {
         "Throughput, latency, energy and memory against the batch, and the best batch.");
     m.def("size", &size, py::arg("session"), py::arg("model"), py::arg("hardware"),
           "The fewest of each device that hold limits on waiting under a load, as size_service: "
-          "size(\"qwen3-8b\", "
-          "[\"H100\", \"L40S\"], rate=8, ttft_p99=\"500ms\").\n\nKeywords are the flags of size_service; "
-          "times are in seconds or have a unit, and a list of precision sizes each format.");
+          "size(\"qwen3-8b\", [\"H100\", \"L40S\"], rate=8, ttft_p99=\"500ms\").\n\nKeywords are the flags "
+          "of size_service; times are in seconds or have a unit, and a list of precision sizes each format.");
     m.def("local", &local, py::arg("session"), py::arg("device"),
           py::arg("models") = std::vector<std::string>{}, py::kw_only(), py::arg("host") = "",
           py::arg("kind") = "language", py::arg("context") = LocalRequest{}.context,
           py::arg("formats") = std::vector<std::string>{},
-          py::arg("least_tokens_per_s") = std::optional<double>{},
+          py::arg("least_tokens_per_s") = std::optional<double>{}, py::arg("devices") = 1,
           "The models that run on a machine and how fast, as local_models: local(\"RTX 4090, 64GB\", "
           "context=16384).");
     m.def(
@@ -358,8 +357,7 @@ void bind_answers(py::Module& m) {
         py::arg("results"), py::arg("metric"));
     m.def("serve", &serve, py::arg("session"), py::arg("model"), py::arg("hardware"),
           "A language model under a load (rate_per_s, concurrency or trace): percentiles of waiting, "
-          "throughput, "
-          "power. Keywords are the fields of serve_model's flags and of the question.");
+          "throughput, power. Keywords are the fields of serve_model's flags and of the question.");
     m.def(
         "save_results",
         [](const std::filesystem::path& file, const std::vector<Result>& results, const std::string& title) {

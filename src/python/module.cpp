@@ -328,8 +328,7 @@ void fill(py::Module& m) {
             },
             py::arg("data") = "", py::arg("hardware_db") = std::vector<std::string>{},
             "data: folder with hardware_db/ and models/ (default: as the tools find it); hardware_db: "
-            "folders "
-            "of device files that take precedence.")
+            "folders of device files that take precedence.")
         .def_property_readonly(
             "hardware", [](const Session& s) { return s.hardware().device_ids(); }, "Names of all devices.")
         .def(
@@ -342,10 +341,8 @@ void fill(py::Module& m) {
             },
             py::arg("rows"),
             "Takes measurements of one's own, \"resnet50 int8 on Hailo-8L = 3.1ms\" or a file with a line "
-            "each: "
-            "estimates of their devices and stacks are from now on what they and the error model say "
-            "together. "
-            "Replaces the rows of the call before. Not while another thread uses the session.")
+            "each: estimates of their devices and stacks are from now on what they and the error model say "
+            "together. Replaces the rows of the call before. Not while another thread uses the session.")
         .def(
             "facts",
             [](const Session& s, const std::variant<Model, std::string>& model, const py::Keywords& fields) {
@@ -356,8 +353,7 @@ void fill(py::Module& m) {
             py::arg("model"), "Parameters, operations and sizes of a model, of all its parts together.")
         .def("estimate", &estimated, py::arg("model"), py::arg("device"),
              ("Estimates a model, loaded or by name, on a device. One that cannot carry it is a Result whose "
-              "status and "
-              "reason say why; names that do not exist raise InputError with the nearest ones." +
+              "status and reason say why; names that do not exist raise InputError with the nearest ones." +
               fields_help())
                  .c_str())
         .def("compare", &compare, py::arg("models"), py::arg("hardware") = std::vector<std::string>{},
@@ -405,8 +401,7 @@ void fill(py::Module& m) {
         },
         py::arg("session"), py::arg("model"), py::arg("device"),
         "The engine of a server, made once, whose step() prices any batch: what simulators with a scheduler "
-        "of their "
-        "own ask. Keywords are the fields of serve_model's flags and of the question.");
+        "of their own ask. Keywords are the fields of serve_model's flags and of the question.");
 
     bind_design_space(m);
     bind_answers(m);

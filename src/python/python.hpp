@@ -151,9 +151,16 @@ template <class T>
 struct Taken<const T*> {
     static const T* take(PyObject* object) { return object == Py_None ? nullptr : &Taken<T>::take(object); }
 };
+/// A text, or the path of a file.
+inline bool is_name(PyObject* object) {
+    return PyUnicode_Check(object) != 0 || PyObject_HasAttrString(object, "__fspath__") != 0;
+}
 template <>
 struct Taken<std::string> {
-    static std::string take(PyObject* object) { return text_of(object); }
+    static std::string take(PyObject* object) {
+        const bool path = PyObject_HasAttrString(object, "__fspath__") != 0;
+        return path ? path_of(object).string() : text_of(object);
+    }
 };
 template <>
 struct Taken<bool> {
@@ -181,7 +188,7 @@ struct Taken<std::vector<T>> {
     static std::vector<T> take(PyObject* object) {
         std::vector<T> values;
         if constexpr (std::same_as<T, std::string>) // a name, or the path of a file, is a list of one
-            if (PyUnicode_Check(object) != 0 || PyObject_HasAttrString(object, "__fspath__") != 0)
+            if (is_name(object))
                 return {path_of(object).string()};
         for (const Ref& item : items_of(object))
             values.push_back(Taken<T>::take(item.get()));
@@ -206,8 +213,8 @@ struct Taken<std::optional<T>> {
 template <class T>
 struct Taken<std::variant<T, std::string>> {
     static std::variant<T, std::string> take(PyObject* object) {
-        if (PyUnicode_Check(object) != 0)
-            return text_of(object);
+        if (is_name(object))
+            return Taken<std::string>::take(object);
         return Taken<T>::take(object);
     }
 };

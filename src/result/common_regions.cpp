@@ -1,4 +1,5 @@
 #include "result/common_regions.hpp"
+#include "core/lists.hpp"
 
 #include <map>
 #include <numeric>
@@ -8,10 +9,9 @@ namespace archsim {
 std::vector<ResultLeaf> leaves_of(const Result& result) {
     if (result.parts.empty())
         return {{&result, 1}};
-    std::vector<ResultLeaf> leaves;
-    for (const ResultPart& part : result.parts)
-        leaves.push_back({part.result.get(), part.repeat});
-    return leaves;
+    return mapped(result.parts, [&](const ResultPart& part) {
+        return ResultLeaf{part.result.get(), part.repeat};
+    });
 }
 
 namespace {
@@ -91,13 +91,10 @@ std::vector<CommonRegion> common_regions(std::span<const Result* const> results)
     std::vector<CommonRegion> regions;
     if (results.empty())
         return regions;
-    std::vector<std::vector<ResultLeaf>> leaves;
-    for (const Result* result : results)
-        leaves.push_back(leaves_of(*result));
+    std::vector<std::vector<ResultLeaf>> leaves =
+        mapped(results, [&](const Result* result) { return leaves_of(*result); });
     for (std::size_t part = 0; part < leaves.front().size(); ++part) {
-        std::vector<const Result*> own;
-        for (const auto& list : leaves)
-            own.push_back(list[part].result);
+        std::vector<const Result*> own = mapped(leaves, [&](const auto& list) { return list[part].result; });
         append_regions(own, leaves.front()[part].repeat, part, regions);
     }
     return regions;

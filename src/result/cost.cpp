@@ -43,11 +43,18 @@ double facility_joules(const Result& result, const Item& item, const CostOptions
 
 /// The price of one device: the user's, else the database's.
 std::optional<double> price_of(const Device& device, bool hourly, const CostOptions& o) {
-    for (auto given = o.prices.rbegin(); given != o.prices.rend(); ++given)
-        if (given->hardware == device.id && given->hourly == hourly)
-            return given->amount;
+    if (const GivenPrice* const given = given_price(device, hourly, o))
+        return given->amount;
     const std::optional<Price>& stated = hourly ? device.cloud_price : device.list_price;
     return stated && stated->amount.known() ? std::optional(stated->amount.value) : std::nullopt;
+}
+
+/// Of one size: whole ones hold whole engines; of several for one engine each works for it alone.
+Rental rental_of(const RentalSize& size, double each, double engines, Share share) {
+    const double held = std::floor(size.devices / each);
+    const double count = held >= 1 ? engines / held : engines * std::ceil(each / size.devices);
+    const double let = share == Share::allowed ? count : std::ceil(count);
+    return {let * size.usd_per_hour, &size, let};
 }
 
 /// A card works in a server, and each of its cards carries a part of that.
@@ -62,6 +69,47 @@ double running_cost(const Cost& cost, bool rented) {
 }
 
 } // namespace
+
+const GivenPrice* given_price(const Device& device, bool hourly, const CostOptions& options) {
+    const auto found =
+        std::find_if(options.prices.rbegin(), options.prices.rend(), [&](const GivenPrice& price) {
+            return price.hardware == device.id && price.hourly == hourly;
+        });
+    return found == options.prices.rend() ? nullptr : &*found;
+}
+
+std::optional<Rental> rental(const Device& device, double each, double engines, Share share,
+                             const CostOptions& options) {
+    const auto price = price_of(device, true, options);
+    if (!price)
+        return std::nullopt;
+    Rental best{*price * each * engines, nullptr, 0};
+    if (given_price(device, true, options) || device.cloud_price->instances.empty())
+        return best;
+    const std::vector<RentalSize>& sizes = device.cloud_price->instances;
+    best.usd_per_hour = INFINITY;
+    for (const RentalSize& size : sizes)
+        if (size.devices >= each || (&size == &sizes.back() && best.instance == nullptr))
+            if (const Rental found = rental_of(size, each, engines, share);
+                found.usd_per_hour < best.usd_per_hour)
+                best = found;
+    return best;
+}
+
+std::string rental_text(const Device& device, const Rental& rental, double devices) {
+    const Price& price = *device.cloud_price;
+    std::string text = price.instance;
+    if (rental.instance != nullptr) {
+        const double all = rental.count * rental.instance->devices;
+        text = (rental.count > 1 ? fmt::format("{:g} x ", rental.count) : "") + rental.instance->name +
+               (rental.count < 1 ? fmt::format(" / {:g}", 1 / rental.count)
+                : all > devices  ? fmt::format(", all {:g} devices", all)
+                                 : "");
+    } else if (devices > 1)
+        text += fmt::format("{}{:g} times the price of one: which sizes are let is not known",
+                            text.empty() ? "" : ", ", devices);
+    return text + (text.empty() ? "" : ", ") + price.date;
+}
 
 std::string pue_text(double stated) {
     return stated > 0 ? fmt::format("PUE {:g}", stated)
@@ -210,14 +258,11 @@ std::string cost_basis(std::span<const Result> results, const CostOptions& given
             continue;
         if (cost_of(result, options).best()) {
             any = true;
-            if (const auto& price = result.device->cloud_price;
-                rent && price && price->amount.known() &&
-                std::ranges::none_of(options.prices, [&](const GivenPrice& own) {
-                    return own.hourly && own.hardware == result.device->id;
-                })) {
-                add(markets[price->market],
-                    fmt::format("{} ({}, {})", result.device->id, price->instance, price->date));
-            }
+            const double devices = result.machine->devices;
+            const auto rented = rental(*result.device, devices, 1, Share::allowed, options);
+            if (rent && rented && given_price(*result.device, true, options) == nullptr)
+                add(markets[result.device->cloud_price->market],
+                    fmt::format("{} ({})", result.device->id, rental_text(*result.device, *rented, devices)));
             add(result.device->server_price ? served : alone, result.device->id);
         } else {
             add(without, result.device->id);
@@ -265,8 +310,8 @@ static Cost cost_of_item(const Result& result, const Item& item, const CostOptio
     }
     const double in_hour = kSecondsPerHour * item.average_rate;
     const double in_life = o.years * kHoursPerYear * in_hour;
-    if (const auto price = price_of(device, true, o))
-        cost.cloud = *price * result.machine->devices / in_hour;
+    if (const auto rented = rental(device, result.machine->devices, 1, Share::allowed, o))
+        cost.cloud = rented->usd_per_hour / in_hour;
     if (price_of(device, false, o))
         cost.capital = purchase_price(result, o) / in_life;
     if (device.embodied_carbon.known())

@@ -17,6 +17,26 @@ namespace archsim {
 /// pue_of() in words: "PUE 1.2", or by which rule.
 std::string pue_text(double stated);
 
+/// The price that the user states of a device, to rent or to buy; null: none.
+const GivenPrice* given_price(const Device& device, bool hourly, const CostOptions& options);
+
+/// Whether a part of a machine may be paid for: others work on the rest.
+enum class Share : std::uint8_t { allowed, none };
+/// What is rented: so many of a size that the provider lets, whose devices `instance` counts; null: devices
+/// at the price of one.
+struct Rental {
+    double usd_per_hour = 0;
+    const RentalSize* instance = nullptr;
+    double count = 0;
+};
+/// The cheapest for so many engines of `each` devices, all of one size: of the sizes that hold an engine,
+/// else of the largest as many as hold one. Worked: five engines of two devices, sizes of 1, 4 and 8 for 2,
+/// 10 and 30 USD/h: three of 4, 30 USD/h. Absent without a price.
+std::optional<Rental> rental(const Device& device, double each, double engines, Share share,
+                             const CostOptions& options);
+/// "3 x AWS g6e.12xlarge, all 12 devices, 2024", of the database's price of so many devices.
+std::string rental_text(const Device& device, const Rental& rental, double devices);
+
 /// Parses "H100=2.5/h" (rent) or "H100=25000" (purchase), in US dollars. Throws UsageError.
 GivenPrice parse_price(std::string_view text);
 

@@ -78,9 +78,10 @@ Verdict judge(const Result& result, const Constraint& constraint, const CostOpti
     const double value = measure->value, limit = constraint.limit;
     verdict.headroom = least ? (value - limit) / limit : (limit - value) / limit;
     verdict.met = verdict.headroom >= 0;
-    verdict.certain = limit < measure->interval.low || limit > measure->interval.high;
+    verdict.certain =
+        (limit < measure->interval.low || limit > measure->interval.high) && !measure->leaves_open(limit);
     const double at_most = probability_at_most(limit, value, measure->interval);
-    verdict.probability = least ? 1 - at_most : at_most;
+    verdict.probability = measure->leaves_open(limit) ? 0.5 : least ? 1 - at_most : at_most;
     return verdict;
 }
 

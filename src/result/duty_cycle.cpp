@@ -13,10 +13,6 @@ namespace {
 
 constexpr double kMilli = 1e-3, kHoursPerDay = 24;
 
-double per_item_s(const Result& r) {
-    return r.estimate.latency_s / std::max(1.0, r.estimate.batch);
-}
-
 /// Seconds until weights are back on a chip that keeps them between inferences, and cannot keep `all` bytes.
 /// Nothing where every inference loads them anyway.
 double reload_s(const Result& r, double all) {
@@ -43,23 +39,25 @@ void share_time(const Result& r, DutyCycle& duty) {
     }
     for (SharedNetwork& n : duty.networks)
         if (n.result->ok()) {
-            n.latency_s =
-                per_item_s(*n.result) + (duty.networks.size() > 1 ? reload_s(*n.result, weights) : 0);
+            const Estimate& e = n.result->estimate;
+            const double more_s = duty.networks.size() > 1 ? reload_s(*n.result, weights) : 0;
+            n.latency_s = e.latency_s / std::max(1.0, e.batch) + more_s;
+            n.busy_s = 1 / e.throughput_per_s + more_s;
             all_s += n.latency_s;
-            n.share = n.every_s > 0 ? n.latency_s / n.every_s : 0;
+            n.share = n.every_s > 0 ? n.busy_s / n.every_s : 0;
             others += n.share;
         }
     SharedNetwork& first = duty.networks.front();
     if (first.every_s <= 0) {
         first.share = std::max(0.0, 1 - others);
-        first.every_s = first.latency_s / first.share;
+        first.every_s = first.busy_s / first.share;
     }
     duty.active_share = others + (asked.every_s > 0 ? 0 : first.share);
     for (SharedNetwork& n : duty.networks)
         n.worst_s = n.latency_s > 0 ? all_s : 0;
 }
 
-/// Shares of time have the intervals of the latencies, whose errors a device's networks have in common.
+/// Shares of time have the intervals of the throughputs, whose errors a device's networks have in common.
 std::optional<Measure> share_of_time(const Result& r, const CostOptions&) {
     const auto duty = stated_duty(r, {});
     if (!duty || !duty->fits())
@@ -67,8 +65,8 @@ std::optional<Measure> share_of_time(const Result& r, const CostOptions&) {
     Measure measure{duty->active_share, {}};
     for (const SharedNetwork& n : duty->networks) {
         const Estimate& e = n.result->estimate;
-        measure.interval.low += n.share * e.latency_interval.low / e.latency_s;
-        measure.interval.high += n.share * e.latency_interval.high / e.latency_s;
+        measure.interval.low += n.share * e.throughput_per_s / e.throughput_interval.high;
+        measure.interval.high += n.share * e.throughput_per_s / e.throughput_interval.low;
     }
     return measure;
 }
@@ -86,15 +84,14 @@ DutyCycle duty_cycle(const Result& r, std::optional<PowerBoundary> boundary) {
     DutyCycle duty;
     duty.result = &r;
     share_time(r, duty);
-    double active_w = 0;
     for (const SharedNetwork& n : duty.networks)
         if (n.latency_s > 0) {
             const double chip_j = n.result->estimate.energy_per_inference_j;
-            const double joules = joules_at(*r.machine, chip_j, n.latency_s, boundary);
-            active_w += joules / n.every_s;
+            const double joules = joules_at(*r.machine, chip_j, n.busy_s, boundary);
+            duty.active_w += joules / n.every_s;
             if (n.result == &r) {
                 duty.inference_j = joules;
-                duty.work_w = joules / n.latency_s;
+                duty.work_w = joules / n.busy_s;
             }
         }
     const Duty& asked = r.conditions.duty;
@@ -106,7 +103,7 @@ DutyCycle duty_cycle(const Result& r, std::optional<PowerBoundary> boundary) {
         duty.idle_w = joules_at(*r.machine, idle_w * r.machine->devices, 1, boundary);
     if (!duty.idle_w || !duty.holds())
         return duty;
-    duty.average_w = active_w + duty.left_w();
+    duty.average_w = duty.active_w + duty.left_w();
     duty.mah_per_day = *duty.average_w * kHoursPerDay / asked.cell_volts / kMilli;
     if (asked.battery_wh > 0)
         duty.battery_hours = asked.battery_wh / *duty.average_w;

@@ -6,6 +6,7 @@
 #include "archsim/compare/metric.hpp"
 #include "archsim/compare/result.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@ struct SharedNetwork {
     const Result* result = nullptr; ///< its own, also where there is no estimate
     double every_s = 0;
     double latency_s = 0; ///< of an inference, with the weights that gave way to another network's
+    double busy_s = 0;    ///< of the device's time for one: less than the latency where several overlap
     double share = 0;     ///< of the device's time
     double worst_s = 0;   ///< with one inference of each of the others before it
     std::string slice;    ///< the least that keeps up with it; empty: none, or the device has none
@@ -34,6 +36,7 @@ struct DutyCycle {
     double memory_bytes = 0;             ///< of all networks
     std::optional<double> idle_w;        ///< between inferences; absent: nobody states it
     bool sleeps = false; ///< `idle_w` is of a sleep state; else of clocks up, the most that it may be
+    double active_w = 0; ///< of the inferences alone, over all the time
     std::optional<double> average_w; ///< absent likewise, and where it cannot keep up
     std::optional<double> mah_per_day;
     std::optional<double> battery_hours;
@@ -41,6 +44,11 @@ struct DutyCycle {
     bool fits() const;
     /// Whether every network has the time and the memory that it needs.
     bool holds() const { return fits() && active_share <= 1; }
+    /// Rate of the first network that fits beside the others.
+    double most_per_s() const {
+        const SharedNetwork& first = networks.front();
+        return std::max(0.0, 1 - active_share + first.share) / first.busy_s;
+    }
     /// Joules of the time that is left, for each inference of the first network.
     double idle_j() const { return left_w() * networks.front().every_s; }
     /// Watts of the average that the time without work takes.

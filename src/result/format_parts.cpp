@@ -100,7 +100,8 @@ PrecisionConfig precision_named(std::string_view name, std::string_view flag) {
     throw UsageError(
         fmt::format("{}: \"{}\" is not known; use fp32, tf32, bf16, fp16, fp8, fp4, int8, int4, "
                     "w8a16, w4a16 or usual (each device's own); nvfp4 and mxfp4 are fp4, AWQ and "
-                    "GPTQ w4a16; under llama.cpp int4 is Q4_K_M and int8 is Q8_0",
+                    "GPTQ w4a16; under llama.cpp int4 is Q4_K_M and int8 is Q8_0, and "
+                    "another type is named with its file, --model NAME-Q6_K.gguf",
                     flag, name));
 }
 
@@ -117,12 +118,17 @@ void ask_precision(Conditions& conditions, std::string_view name, std::string_vi
     conditions.precision.strict_fp32 = strict;
 }
 
-static bool has_convolutions(const Result& result) {
+/// Whether they do most of the multiplications.
+static bool is_convolutional(const Result& result) {
     if (!result.model || !result.model->graph)
         return false;
-    const auto& operators = result.model->graph->operators;
-    return std::ranges::any_of(
-        operators, [](const Operator& op) { return !op.folded && op.work.kind == OpKind::convolution; });
+    double own = 0, all = 0;
+    for (const Operator& op : result.model->graph->operators)
+        if (!op.folded) {
+            all += op.repeat * op.work.macs;
+            own += op.work.kind == OpKind::convolution ? op.repeat * op.work.macs : 0;
+        }
+    return own > all / 2;
 }
 
 /// The two 16-bit floats by one name: a device that lacks one takes the other at the same speed.
@@ -142,7 +148,7 @@ std::string multiplied_format(const PrecisionConfig& runs, std::optional<Precisi
 
 std::string multiplied_format(const Result& result) {
     const PrecisionConfig& config = result.estimate.executed;
-    if (config.convolutions && has_convolutions(result))
+    if (config.convolutions && is_convolutional(result))
         return std::string(name_of(*config.convolutions));
     return multiplied_format(
         config, result.model && result.model->graph ? result.model->graph->stored_weights : std::nullopt,

@@ -138,6 +138,16 @@ const Metric token_energy = {.key = "token_energy",
 
 } // namespace metric
 
+const Metric& in_its_words(const Metric& asked, std::span<const Result> results) {
+    static const Metric kOfRequests = [] {
+        Metric of_requests = metric::cost;
+        of_requests.noun = "cost per request";
+        of_requests.axis_unit = "per million requests";
+        return of_requests;
+    }();
+    return asked == metric::cost && compares_generation(results) ? kOfRequests : asked;
+}
+
 const MetricTable& generation_metrics() {
     static const MetricTable table =
         MetricTable::of({&metric::token_rate, &metric::token_time, &metric::first_token,

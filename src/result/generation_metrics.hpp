@@ -30,6 +30,9 @@ const MetricTable& generation_metrics();
 /// True where the metrics of language models are those to compare by: every estimate answers a prompt.
 bool compares_generation(std::span<const Result> results);
 
+/// The metric, or where it is money and every estimate answers a prompt the one that counts requests.
+const Metric& in_its_words(const Metric& asked, std::span<const Result> results);
+
 /// One pass of the network, all of it.
 struct ShownPass {
     double latency_s = 0;

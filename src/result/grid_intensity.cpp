@@ -55,10 +55,10 @@ double parse_grid_intensity(std::string_view text) {
         names.emplace_back(grid.code);
         names.emplace_back(grid.name);
     }
-    throw UsageError(
-        fmt::format("--grid-intensity: \"{}\" is neither g CO2e per kWh from 0 nor a country that is "
-                    "known; nearest: {}",
-                    text, fmt::join(nearest_names(std::string(text), names, 3), ", ")));
+    const std::vector<std::string> nearest = nearest_names(std::string(text), names, 3);
+    throw UsageError(fmt::format("--grid-intensity: \"{}\" is neither g CO2e per kWh from 0 nor a country "
+                                 "that is known, by its name or three letters{}{}",
+                                 text, nearest.empty() ? "" : "; nearest: ", fmt::join(nearest, ", ")));
 }
 
 } // namespace archsim

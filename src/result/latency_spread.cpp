@@ -1,6 +1,7 @@
 #include "result/latency_spread.hpp"
 
 #include "core/data_dir.hpp"
+#include "core/lists.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -155,10 +156,7 @@ LatencySpread latency_spread(const Device& device, const Runtime& runtime, std::
         return r.stack == runtime.id || (!runtime.base.empty() && r.stack == runtime.base);
     };
     const auto narrowest = [&](auto&& keep, const std::string& what) {
-        std::vector<SpreadRow> rows;
-        for (const SpreadRow& r : all)
-            if (keep(r))
-                rows.push_back(r);
+        const std::vector<SpreadRow> rows = kept(all, keep);
         LatencySpread spread;
         if (rows.size() >= kFewestSpreadRows) {
             spread = fit_spread(rows, all);

@@ -51,10 +51,17 @@ auto drawn(Value value) {
             if (!duty->average_w)
                 return std::nullopt;
             const double idle_j = duty->idle_j();
-            d.joules = {duty->inference_j + idle_j,
-                        {d.joules.interval.low + idle_j, d.joules.interval.high + idle_j}};
+            d.joules.value = duty->inference_j + idle_j;
+            d.joules.interval = {d.joules.interval.low + idle_j, d.joules.interval.high + idle_j};
             d.watts = *duty->average_w;
             d.per_s = d.watts / d.joules.value; // companions have their part of the watts
+            Measure measure = value(d);
+            if (!duty->sleeps) {
+                d.joules.value = duty->inference_j;
+                d.watts = duty->active_w;
+                measure.asleep = value(d).value;
+            }
+            return measure;
         }
         return value(d);
     };
@@ -221,7 +228,7 @@ const LibraryMetrics library_metrics = {
              .heading = "Cost",
              .scale = 1e6,
              .column_unit = "USD/million",
-             .axis_unit = "USD per million",
+             .axis_unit = "per million inferences",
              .priority = 8,
              .limit_help = "USD per million inferences, e.g. 0.25",
              .recommend = false,

@@ -154,8 +154,12 @@ std::optional<Winner> find_winner(std::span<const Result> results, const Metric&
             winner.tied.push_back(i);
     const std::vector<double> odds = odds_of(contest, rivals);
     winner.probability = odds.front();
+    for (const std::size_t i : winner.tied)
+        if (contest.measure(i)->asleep) // the odds of all know no state that nobody states
+            winner.probability = std::min(winner.probability, contest.probability_better(winner.best, i));
     if (const auto next = std::max_element(odds.begin() + 1, odds.end()); next != odds.end())
         winner.next = rivals[static_cast<std::size_t>(next - odds.begin())];
+    winner.ahead = winner.next ? contest.probability_better(winner.best, *winner.next) : 1;
     constexpr double kWellMay = 0.1;
     for (std::size_t k = 0; k < rivals.size() && winner.probability < kCalled; ++k)
         if (k == 0 || odds[k] >= kWellMay)

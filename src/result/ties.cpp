@@ -33,7 +33,9 @@ static double probability(const Metric& by, const ErrorTerms& a, const Measure& 
     if (!(x.value > 0) || !(y.value > 0))
         return better(by, x.value, y.value) ? 1 : better(by, y.value, x.value) ? 0 : 0.5;
     const double ratio = std::log(y.value / x.value) * (by.better == Better::higher ? -1 : 1);
-    if (std::abs(ratio) < kRoundedRatio)
+    const bool open =
+        x.asleep.has_value() != y.asleep.has_value() && (x.leaves_open(y.value) || y.leaves_open(x.value));
+    if (open || std::abs(ratio) < kRoundedRatio)
         return 0.5;
     const double s = scale_of(x.interval), t = scale_of(y.interval);
     const double squared = (s * s + t * t - 2 * correlation(a, b) * s * t) * difference_scale(a, b);

@@ -7,7 +7,7 @@
 
 namespace archsim::serving {
 
-enum class EventKind : std::uint8_t { step_end, transferred, arrival, prepared };
+enum class EventKind : std::uint8_t { step_end, transferred, arrival, prepared, told };
 
 struct Event {
     Event(double at, std::uint64_t made, EventKind what, std::size_t whose)

@@ -510,7 +510,7 @@ void Engine::finish(const Sequence& s, std::vector<ServedRequest>& requests,
 }
 
 /// Prompts go on by their chunks; one that is done gives its first token. Returns the tokens emitted.
-std::int64_t Engine::read(double now, std::vector<ServedRequest>& requests,
+std::int64_t Engine::read(std::vector<ServedRequest>& requests, std::vector<std::size_t>& begun,
                           std::vector<std::size_t>& finished) {
     std::int64_t emitted = 0;
     for (Sequence& s : reading_) {
@@ -519,9 +519,8 @@ std::int64_t Engine::read(double now, std::vector<ServedRequest>& requests,
         to_do_ -= s.chunk;
         if (s.prompt_left > 0)
             continue;
-        ServedRequest& r = requests[s.request];
-        if (s.emitted == 0 && r.emitted == 0)
-            r.first_token_s = now;
+        if (s.emitted == 0 && requests[s.request].emitted == 0)
+            begun.push_back(s.request);
         ++s.emitted;
         ++emitted;
         --s.left;
@@ -535,7 +534,7 @@ std::int64_t Engine::read(double now, std::vector<ServedRequest>& requests,
     return emitted;
 }
 
-std::int64_t Engine::end_step(double now, std::vector<ServedRequest>& requests,
+std::int64_t Engine::end_step(std::vector<ServedRequest>& requests, std::vector<std::size_t>& begun,
                               std::vector<std::size_t>& finished) {
     stepping_ = false;
     to_do_ += std::exchange(added_, 0);
@@ -549,7 +548,7 @@ std::int64_t Engine::end_step(double now, std::vector<ServedRequest>& requests,
     }
     for (const Sequence& s : ended_)
         finish(s, requests, finished);
-    emitted += read(now, requests, finished);
+    emitted += read(requests, begun, finished);
     to_do_ -= emitted;
     rest_ -= emitted;
     age();

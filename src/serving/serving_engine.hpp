@@ -66,9 +66,9 @@ class Engine {
     }
     /// Ends the run with its present step where somebody comes for whom it cannot go on; when that ends.
     std::optional<double> cut_run();
-    /// Ends the step at `now`. Requests that ended, or whose prompt is done on an engine for prompts, are
-    /// appended. Returns the tokens emitted.
-    std::int64_t end_step(double now, std::vector<ServedRequest>& requests,
+    /// Ends the step. Requests that ended, or whose prompt is done on an engine for prompts, are
+    /// appended to `finished`, those with a first token to `begun`. Returns the tokens emitted.
+    std::int64_t end_step(std::vector<ServedRequest>& requests, std::vector<std::size_t>& begun,
                           std::vector<std::size_t>& finished);
 
     std::size_t waiting() const { return queue_.size(); }
@@ -132,7 +132,8 @@ class Engine {
     std::int64_t go_on(std::int64_t steps);
     void age();
     void finish(const Sequence& s, std::vector<ServedRequest>& requests, std::vector<std::size_t>& finished);
-    std::int64_t read(double now, std::vector<ServedRequest>& requests, std::vector<std::size_t>& finished);
+    std::int64_t read(std::vector<ServedRequest>& requests, std::vector<std::size_t>& begun,
+                      std::vector<std::size_t>& finished);
     std::int64_t accepted_tokens();
 
     EngineLimits limits_;

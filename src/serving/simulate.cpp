@@ -44,6 +44,7 @@ class Simulation {
                                   static_cast<std::uint64_t>(plan.prompt_engines + i));
         out_.engines = static_cast<double>(engines_.size());
         fronts_.assign(engines_.size(), 0);
+        heard_.assign(engines_.size(), 0);
         due_.resize(engines_.size());
     }
 
@@ -99,7 +100,8 @@ class Simulation {
         const EngineLimits& e = plan_.engine;
         if (plan_.engines < 1 || plan_.prompt_engines < 0 || e.groups < 1 || e.sequences < 1 ||
             e.block_tokens < 1 || e.drafted < 0 || e.wait_steps < 0 || e.poll_steps < 1 ||
-            plan_.request_s < 0 || plan_.prompt_token_s < 0)
+            plan_.request_s < 0 || plan_.prompt_token_s < 0 || plan_.answer_token_s < 0 ||
+            plan_.stream_interval < 1)
             throw UsageError("a serving plan needs an engine, a sequence and a block of one token at least");
         if (!std::ranges::is_sorted(out_.requests,
                                     [](const auto& a, const auto& b) { return a.arrival_s < b.arrival_s; }))
@@ -157,6 +159,9 @@ class Simulation {
         case EventKind::step_end:
             end(event.subject);
             return;
+        case EventKind::told:
+            conclude(event.subject);
+            return;
         }
     }
 
@@ -165,6 +170,8 @@ class Simulation {
         const double takes = plan_.before_engine_s(static_cast<double>(request.prompt_tokens));
         if (plan_.side_by_side)
             return now_ + takes;
+        for (std::size_t i = 0; passes_on() && i < engines_.size(); ++i)
+            catch_up(i, now_);
         double& free_s = *std::ranges::min_element(fronts_);
         return free_s = std::max(now_, free_s) + takes;
     }
@@ -224,6 +231,7 @@ class Simulation {
         if (plan_.on_step)
             plan_.on_step(now_, engine.last_step(), cost);
         count(engine, cost);
+        heard_[index] = now_;
         // Steps that nobody looks at: of several engines tokens are told when a run ends.
         const bool several = !plan_.on_step && (!while_waiting_ || engines_.size() == 1);
         due(index, engine.run_till(now_ + cost.seconds, several));
@@ -249,14 +257,34 @@ class Simulation {
 
     void catch_up(std::size_t index, double now) {
         Engine& engine = engines_[index];
-        emitted_ += engine.catch_up(now, [&](const StepCost& cost) { count(engine, cost); });
+        const std::int64_t emitted = engine.catch_up(now, [&](const StepCost& cost) { count(engine, cost); });
+        emitted_ += emitted;
+        pass_on(index, emitted);
+    }
+
+    bool passes_on() const { return plan_.answer_token_s > 0 && !plan_.side_by_side; }
+
+    /// The process of an engine takes over the tokens that came out since it last heard of it, one after
+    /// another and after the requests that came before. Returns when the last one is on its way.
+    double pass_on(std::size_t index, std::int64_t tokens) {
+        if (!passes_on())
+            return now_;
+        const double begins_s = std::max(fronts_[index], std::exchange(heard_[index], now_));
+        if (tokens > 0)
+            fronts_[index] = begins_s + plan_.behind_engine_s(static_cast<double>(tokens));
+        return std::max(now_, fronts_[index]);
     }
 
     void end(std::size_t index) {
         finished_.clear();
         touched_.push_back(index);
         catch_up(index, std::numeric_limits<double>::infinity());
-        emitted_ += engines_[index].end_step(now_, out_.requests, finished_);
+        begun_.clear();
+        const std::int64_t emitted = engines_[index].end_step(out_.requests, begun_, finished_);
+        emitted_ += emitted;
+        const double told_s = pass_on(index, emitted);
+        for (const std::size_t request : begun_)
+            out_.requests[request].first_token_s = told_s;
         for (const std::size_t request : finished_) {
             ServedRequest& r = out_.requests[request];
             if (split_ && index < answers_from_ && r.emitted < r.output_tokens) {
@@ -265,14 +293,23 @@ class Simulation {
                 add(now_ + time, EventKind::transferred, request);
                 continue;
             }
-            r.end_s = now_;
-            wait_for_first(r);
-            if (plan_.goes_on && !plan_.goes_on(request, r))
-                out_.given_up = true;
-            out_.prompt_tokens += r.prompt_tokens;
-            out_.output_tokens += r.emitted;
-            leave();
+            if (told_s > now_)
+                add(told_s, EventKind::told, request);
+            else
+                conclude(request);
         }
+    }
+
+    /// Who asked has the whole answer.
+    void conclude(std::size_t request) {
+        ServedRequest& r = out_.requests[request];
+        r.end_s = now_;
+        wait_for_first(r);
+        if (plan_.goes_on && !plan_.goes_on(request, r))
+            out_.given_up = true;
+        out_.prompt_tokens += r.prompt_tokens;
+        out_.output_tokens += r.emitted;
+        leave();
     }
 
     /// As long as measured; the tokens behind the first one follow at the pace of the engine.
@@ -308,15 +345,16 @@ class Simulation {
     bool split_;
     std::vector<Engine> engines_;
     std::vector<bool> resumed_;  ///< requests that engines begin with; empty: none
-    std::vector<double> fronts_; ///< processes before the engines, one each: when they are free
+    std::vector<double> fronts_; ///< processes before the engines, one each: when they are free,
+    std::vector<double> heard_;  ///< and until when they know what came out
     bool while_waiting_ = false;
     std::size_t answers_from_ = 0;
     std::size_t coming_ = 0; ///< the next request that arrives by itself
     std::size_t next_ = 0;   ///< and the next that comes when one ends
     serving::EventQueue events_;
-    std::vector<std::size_t> finished_;
-    std::vector<std::size_t> touched_; ///< engines, in this instant: a request came, or a step ended
-    std::size_t waiting_ = 0;          ///< requests that no engine has begun
+    std::vector<std::size_t> begun_, finished_; ///< requests whose first and last tokens a step made
+    std::vector<std::size_t> touched_;          ///< engines, in this instant: a request came, or a step ended
+    std::size_t waiting_ = 0;                   ///< requests that no engine has begun
     std::uint64_t order_ = 0;
     std::vector<std::uint64_t>
         due_; ///< of each engine, the event that ends its run of steps, if it was not cut
@@ -451,7 +489,7 @@ double serving_capacity(const ServingPlan& plan, StepPrices& prices,
     const double count = run.count, outputs = run.outputs;
     ServingPlan saturated = plan;
     saturated.concurrency = 0;
-    saturated.request_s = saturated.prompt_token_s = 0;
+    saturated.request_s = saturated.prompt_token_s = saturated.answer_token_s = 0;
     saturated.on_step = nullptr;
     saturated.goes_on = nullptr;
     Simulation simulation(saturated, prices, std::move(run.requests), prompt_prices);
@@ -462,7 +500,7 @@ double serving_capacity(const ServingPlan& plan, StepPrices& prices,
     const ServingOutcome out = simulation.run();
     if (out.duration_s <= 0 || outputs <= 0)
         return 0;
-    const double before = plan.before_engine_s(load.prompt());
+    const double before = plan.before_engine_s(load.prompt()) + plan.behind_engine_s(outputs / count);
     const double handed_over =
         before > 0 && !plan.side_by_side ? out.engines / before : std::numeric_limits<double>::infinity();
     // Tokens per second while somebody waited, as answers of the mean length.

@@ -47,8 +47,7 @@ InputError unknown_model(const Catalogue& catalogue, std::string_view name) {
             nearest = models_for(catalogue, name);
         return InputError(fmt::format(
             "no model \"{}\"{}; list them with discover_models, or give the path of an .onnx file, a "
-            "config.json, "
-            "the folder of a checkpoint or a .gguf file",
+            "config.json, the folder of a checkpoint or a .gguf file",
             name, nearest.empty() ? std::string() : fmt::format("; nearest: {}", fmt::join(nearest, ", "))));
     }
     std::vector<std::string> places =

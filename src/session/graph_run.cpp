@@ -1,7 +1,7 @@
 #include "session/graph_run.hpp"
 
 #include "estimate/algebra.hpp"
-#include "estimate/batch_pieces.hpp"
+#include "map/counts_of_structure.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -23,10 +23,12 @@ void refuse(Estimate& e, std::string reason) {
     e.reason = std::move(reason);
 }
 
-/// The machine of these conditions, held to an estimated budget where they change anything about it.
+/// The machine of these conditions, held to an estimated budget where they change anything about it. `scale`,
+/// as scale_to_budget() says, is asked for once.
 std::shared_ptr<const Machine> held_to_budget(const Session& session,
                                               const std::shared_ptr<const BoundModel>& model,
-                                              std::string_view device, const Conditions& conditions) {
+                                              std::string_view device, const Conditions& conditions,
+                                              std::optional<double>& scale) {
     auto asked = session.machine(device, conditions);
     if (asked->power_budget_w <= 0 ||
         (conditions.changes == MachineChanges{} && conditions.structure == DeviceChanges{}))
@@ -35,7 +37,9 @@ std::shared_ptr<const Machine> held_to_budget(const Session& session,
     described.changes = {};
     described.structure = {};
     auto held = std::make_shared<Machine>(*asked);
-    hold_to_budget(scale_to_budget(model, device, session.machine(device, described), described), *held);
+    if (!scale)
+        scale = scale_to_budget(model, device, session.machine(device, described), described);
+    hold_to_budget(*scale, *held);
     return held;
 }
 
@@ -73,11 +77,7 @@ std::shared_ptr<const BoundModel> bind_graph(const ImportedGraph& model, std::in
 }
 
 Result asked(std::shared_ptr<const ModelFacts> model, std::string_view device, const Conditions& conditions) {
-    Result result;
-    result.model = std::move(model);
-    result.hardware = device;
-    result.conditions = conditions;
-    return result;
+    return {.model = std::move(model), .hardware = std::string(device), .conditions = conditions};
 }
 
 Result run_graph(const Session& session, const std::shared_ptr<const BoundModel>& model,
@@ -87,8 +87,9 @@ Result run_graph(const Session& session, const std::shared_ptr<const BoundModel>
         const DeviceChoice choice = session.hardware().device(device);
         result.device = choice.device; // known even where the stack does not run on it
         result.power_mode = choice.power_mode;
-        Result all =
-            run_graph_on(model, device, held_to_budget(session, model, device, conditions), conditions);
+        std::optional<double> scale;
+        Result all = run_graph_on(model, device, held_to_budget(session, model, device, conditions, scale),
+                                  conditions);
         if (const auto idle = with_idle_units(conditions))
             return faster_with_idle_units(std::move(all), run_graph(session, model, device, *idle));
         return all;
@@ -161,6 +162,26 @@ Result run_graph_on(const std::shared_ptr<const BoundModel>& model, std::string_
     if (run.runs)
         estimate_run(run, *run.result.machine, counted);
     return std::move(run.result);
+}
+
+Result RateTrials::with(const MachineChanges& changes) {
+    Conditions what = conditions_;
+    what.changes = changes;
+    const auto machine = held_to_budget(session_, model_, device_, what, budget_scale_);
+    bool counts_differ = with_idle_units(what).has_value();
+    for (std::size_t i = 0; i < kLeverCount; ++i)
+        if (const auto lever = static_cast<Lever>(i); changes[lever] != conditions_.changes[lever])
+            counts_differ = counts_differ || counts_depend_on(lever, *machine);
+    if (counts_differ)
+        return run_graph(session_, model_, device_, what);
+    if (!run_)
+        run_ = prepare_run(model_, device_, machine, what);
+    run_->result.machine = machine;
+    run_->result.conditions = what;
+    counted_.machine_changed();
+    if (run_->runs)
+        estimate_run(*run_, *machine, counted_);
+    return run_->result;
 }
 
 std::optional<Conditions> with_idle_units(const Conditions& conditions) {

@@ -2,12 +2,15 @@
 // One bound graph on one machine: the pass that every kind of workload is made of.
 
 #include "archsim/run/session.hpp"
+#include "estimate/batch_pieces.hpp"
 #include "session/bound_model.hpp"
+
+#include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 
 namespace archsim {
-
-class BatchCounts;
 
 /// Sizes a graph; `batch` sets the dimension named "batch" (or the leading symbol of the first input).
 /// `earlier` as in BoundModel.
@@ -48,6 +51,27 @@ double scale_to_budget(const std::shared_ptr<const BoundModel>& model, std::stri
                        std::shared_ptr<const Machine> described, const Conditions& conditions);
 /// Nothing where the limit is known.
 void hold_to_budget(double scale, Machine& changed);
+
+/// A graph on one device whose rates, prices and limits are changed again and again, as in a search: the
+/// work, counts, widths of intervals and what a budget says of the chip as it is described are made once.
+class RateTrials {
+  public:
+    /// The session outlives it.
+    RateTrials(const Session& session, std::shared_ptr<const BoundModel> model, std::string_view device,
+               Conditions conditions)
+        : session_(session), model_(std::move(model)), device_(device), conditions_(std::move(conditions)) {}
+    /// As run_graph() with these changes instead of those of the conditions.
+    Result with(const MachineChanges& changes);
+
+  private:
+    const Session& session_;
+    const std::shared_ptr<const BoundModel> model_;
+    const std::string device_;
+    const Conditions conditions_;
+    std::optional<PreparedRun> run_;
+    std::optional<double> budget_scale_;
+    BatchCounts counted_;
+};
 
 // A design with more units than its device states may leave units idle, where more are slower: half of them,
 // as often as more than the stated ones are left.

@@ -41,17 +41,15 @@ std::optional<std::pair<std::filesystem::path, std::string>> tflite_part(const s
 }
 
 LanguageModel language_model(const CheckpointFacts& facts) {
-    LanguageModel lm;
-    lm.layers = static_cast<double>(facts.layers);
-    lm.hidden = static_cast<double>(facts.hidden);
-    lm.heads = static_cast<double>(facts.heads);
-    lm.kv_heads = static_cast<double>(facts.kv_heads);
-    lm.head_size = static_cast<double>(facts.head_size);
-    lm.vocabulary = static_cast<double>(facts.vocabulary);
-    lm.max_context = static_cast<double>(facts.max_context);
-    lm.experts = static_cast<double>(facts.experts);
-    lm.active_experts = static_cast<double>(facts.active_experts);
-    return lm;
+    return {.layers = static_cast<double>(facts.layers),
+            .hidden = static_cast<double>(facts.hidden),
+            .heads = static_cast<double>(facts.heads),
+            .kv_heads = static_cast<double>(facts.kv_heads),
+            .head_size = static_cast<double>(facts.head_size),
+            .vocabulary = static_cast<double>(facts.vocabulary),
+            .max_context = static_cast<double>(facts.max_context),
+            .experts = static_cast<double>(facts.experts),
+            .active_experts = static_cast<double>(facts.active_experts)};
 }
 
 /// The catalogue knows which initialisers training does not learn; the file does not say.

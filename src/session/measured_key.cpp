@@ -4,6 +4,7 @@
 #include "core/embedded_files.hpp"
 #include "core/text_file.hpp"
 #include "hardware/uncertainty.hpp"
+#include "session/other_conditions.hpp"
 
 #include <fmt/format.h>
 
@@ -56,7 +57,7 @@ std::string key_of(const Machine& machine) {
 } // namespace
 
 std::string measured_key(const Session& session, std::string_view device) {
-    return key_of(*session.machine(device));
+    return key_of(*session.machine(of_one_device(session.hardware(), device, {}).first));
 }
 
 std::string measured_key(const Result& result) {

@@ -1,6 +1,7 @@
 #include "session/named_format.hpp"
 
 #include "checkpoint/checkpoint.hpp"
+#include "core/lists.hpp"
 #include "core/text.hpp"
 #include "session/loading.hpp"
 #include "session/usual_precision.hpp"
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <filesystem>
 #include <iterator>
 #include <utility>
 
@@ -154,6 +156,11 @@ std::string_view gguf_type_of(std::string_view format) {
     return row == kFileTypes.end() ? std::string_view() : row->second;
 }
 
+std::optional<PrecisionConfig> gguf_format(std::string_view type) {
+    std::optional<PrecisionConfig> format;
+    return is_ggml_type(lower_case(type)) && takes(type, format) ? format : std::nullopt;
+}
+
 std::optional<CatalogueEntry> entry_in_format(const Catalogue& catalogue, std::string_view name) {
     const Parts p = parts_of(name);
     const CatalogueEntry* const known = find_owned(catalogue, p.network);
@@ -213,6 +220,34 @@ InputError unknown_file(const Catalogue& catalogue, std::string_view name) {
         fmt::format("no file \"{}\"; as a name of {} its \"{}\" is no format that is known, such as "
                     "Q4_K_M, Q4_0, IQ4_XS, Q6_K, Q8_0 or MXFP4",
                     name, find_owned(catalogue, network)->name, all.substr(network.size() + 1)));
+}
+
+std::string checkpoint_of(const Session& session, std::string_view model) {
+    const std::filesystem::path file(model);
+    std::error_code none;
+    if (std::filesystem::is_regular_file(file, none) &&
+        file.extension() == ".json") // engines load its folder
+        return std::filesystem::absolute(file).parent_path().string();
+    if (std::filesystem::exists(file, none))
+        return std::filesystem::absolute(file).string();
+    if (model.find('/') != std::string_view::npos)
+        return std::string(model);
+    const auto has_owner = [](const std::string& alias) {
+        return std::count(alias.begin(), alias.end(), '/') == 1;
+    };
+    const auto is_named = [&](const std::string& alias) {
+        return has_owner(alias) &&
+               bare_name(std::string_view(alias).substr(alias.find('/') + 1)) == bare_name(model);
+    };
+    for (const CatalogueEntry& entry : session.catalogue().entries())
+        if (const auto alias = std::ranges::find_if(entry.aliases, is_named); alias != entry.aliases.end())
+            return *alias;
+    // Else the first name that has an owner, which is that of its checkpoint.
+    const CatalogueEntry* entry = session.catalogue().find(model);
+    if (!entry)
+        return std::string(model);
+    const auto first = std::ranges::find_if(entry->aliases, has_owner);
+    return first != entry->aliases.end() ? *first : entry->name;
 }
 
 } // namespace archsim

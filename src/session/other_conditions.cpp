@@ -2,12 +2,14 @@
 
 #include "archsim/core/finding.hpp"
 #include "core/lists.hpp"
+#include "core/text.hpp"
 #include "hardware/loose_names.hpp"
 #include "hardware/posterior.hpp"
 #include "hardware/uncertainty.hpp"
 #include "result/bound_shares.hpp"
 #include "result/generation_metrics.hpp"
 #include "result/ranking.hpp"
+#include "result/ties.hpp"
 
 #include <algorithm>
 #include <array>
@@ -48,9 +50,10 @@ class Trials {
   private:
     static constexpr double kWorthIt = 1.05;
 
-    /// How many times as good; 0 where it does not run as asked or misses a limit that is met now.
+    /// How many times as good; 0 where it does not run as asked, misses a limit that is met now, or is no
+    /// better outside of both 90 % intervals where these are to be apart.
     TriedChange tried(std::string asked, const Workload& workload, const std::string& hardware,
-                      const Conditions& conditions) const {
+                      const Conditions& conditions, bool apart = false) const {
         TriedChange change{0, std::move(asked), 0};
         const std::array results = {now_, session_.estimate(workload, hardware, conditions)};
         const Result& then = results[1];
@@ -59,16 +62,21 @@ class Trials {
             (then.estimate.projected && !now_.estimate.projected))
             return change;
         const Decision decision = decide(results, limits_);
-        if (decision.qualifies[0] && !decision.qualifies[1])
+        if ((decision.qualifies[0] && !decision.qualifies[1]) ||
+            (apart && measure_of(then, by_, limits_.cost)
+                          ->interval.overlaps(measure_of(now_, by_, limits_.cost)->interval)))
             return change;
         change.gain = by_.better == Better::higher ? *value / *before_ : *before_ / *value;
+        if (const auto x = measure_of(then, by_, limits_.cost), y = measure_of(now_, by_, limits_.cost);
+            x && y)
+            change.probability = probability_better(by_, then, *x, now_, *y);
         if (now_.generation && now_.generation->time_to_first_token_s > 0)
             change.first_token =
                 then.generation->time_to_first_token_s / now_.generation->time_to_first_token_s;
         return change;
     }
-    TriedChange tried(std::string asked, const Conditions& conditions) const {
-        return tried(std::move(asked), workload_, now_.hardware, conditions);
+    TriedChange tried(std::string asked, const Conditions& conditions, bool apart = false) const {
+        return tried(std::move(asked), workload_, now_.hardware, conditions, apart);
     }
 
     /// Whether it is worth saying.
@@ -117,7 +125,8 @@ class Trials {
                 continue;
             Conditions then = conditions_;
             then.stack = stack;
-            if (TriedChange change = tried("--runtime " + stack, then); change.gain > best.gain)
+            // Two stacks on one chip err apart: rows were seen to reverse an order inside of the intervals.
+            if (TriedChange change = tried("--runtime " + stack, then, true); change.gain > best.gain)
                 best = std::move(change);
         }
         keep(std::move(best));
@@ -168,8 +177,8 @@ std::vector<TriedChange> tried_changes(const Session& session, const Workload& w
                                        std::span<const Result> results, const DecisionRequest& limits) {
     constexpr std::size_t kMost = 3;
     const bool text = std::ranges::any_of(results, [](const Result& r) { return r.generation != nullptr; });
-    const Scenario scenario = results.empty() ? Scenario::latency : results.front().conditions.scenario;
-    const Metric& by = text ? metric::token_rate : ranked_by(scenario);
+    const Metric& by =
+        text ? metric::token_rate : ranked_by(results.empty() ? Conditions{} : results.front().conditions);
     std::vector<TriedChange> tried;
     std::size_t done = 0;
     for (const Rank& rank : rank_results(results, by, limits.cost)) {
@@ -184,10 +193,13 @@ std::vector<TriedChange> tried_changes(const Session& session, const Workload& w
     return tried;
 }
 
+bool may_take_fewer_bits(const Workload& workload, const Conditions& conditions) {
+    return !conditions.precision.named() && !conditions.precision.strict_fp32 && !conditions.weights &&
+           (workload.prompt || !workload.model.info.parts.empty());
+}
+
 std::optional<Result> in_fewer_bits(const Session& session, const Workload& workload,
                                     const Result& too_large) {
-    if (!workload.prompt && workload.model.info.parts.empty())
-        return std::nullopt;
     std::optional<Result> last;
     for (const std::string_view format : {"fp8", "w8a16", "w4a16"}) {
         Conditions then = too_large.conditions;
@@ -215,6 +227,11 @@ std::vector<Result> modes_within(const Session& session, const Workload& workloa
     const Decision decision = decide(results, limits);
     if (decision.request.constraints.empty())
         return found;
+    const auto try_one = [&](const std::string& hardware, const Conditions& conditions) {
+        std::vector<Result> one = {session.estimate(workload, hardware, conditions)};
+        if (decide(one, limits).qualifies.front())
+            found.push_back(std::move(one.front()));
+    };
     for (std::size_t i = 0; i < results.size(); ++i) {
         const Result& result = results[i];
         if (decision.qualifies[i] || !result.device || result.conditions.changes != MachineChanges{})
@@ -230,9 +247,13 @@ std::vector<Result> modes_within(const Session& session, const Workload& workloa
                 continue;
             Conditions conditions = result.conditions;
             conditions.keep_subgraphs = false;
-            std::vector<Result> one = {session.estimate(workload, base + "@" + mode.name, conditions)};
-            if (decide(one, limits).qualifies.front())
-                found.push_back(std::move(one.front()));
+            try_one(base + "@" + mode.name, conditions);
+        }
+        if (result.conditions.duty.stated() && result.conditions.scenario == Scenario::latency) {
+            Conditions amid_others = result.conditions; // what a rate asks of a device that works ahead
+            amid_others.scenario = Scenario::throughput;
+            amid_others.keep_subgraphs = false;
+            try_one(result.hardware, amid_others);
         }
     }
     return found;
@@ -255,10 +276,18 @@ std::vector<std::string> with_sizes(const std::vector<std::string>& names) {
 } // namespace
 
 std::vector<std::string> with_every_mode(const HardwareDatabase& hardware,
-                                         const std::vector<std::string>& names) {
+                                         const std::vector<std::string>& names, bool families) {
     constexpr std::string_view kAll = "@all";
     std::vector<std::string> out;
     for (const std::string& name : with_sizes(names)) {
+        const auto family = parse_family(name);
+        if (families && (family || same_ignoring_case(name, kAll.substr(1)))) {
+            std::vector<Finding> unreadable; // which are no devices
+            for (const auto& device : hardware.all_devices(unreadable))
+                if (!family || device->family == *family)
+                    out.push_back(device->id);
+            continue;
+        }
         if (!name.ends_with(kAll)) {
             out.push_back(name);
             continue;
@@ -275,6 +304,19 @@ std::vector<std::string> with_every_mode(const HardwareDatabase& hardware,
     return out;
 }
 
+std::pair<std::string, Conditions> of_one_device(const HardwareDatabase& hardware, std::string_view name,
+                                                 Conditions conditions) {
+    const DeviceChoice choice = hardware.device(name);
+    if (choice.one.empty())
+        return {std::string(name), std::move(conditions)};
+    if (conditions.devices != 1 && conditions.devices != choice.devices)
+        throw UsageError(fmt::format("\"{}\" says how many devices share the model, and the option devices "
+                                     "another number; give one of them",
+                                     name));
+    conditions.devices = choice.devices;
+    return {choice.one, std::move(conditions)};
+}
+
 std::vector<std::string> each_once(const HardwareDatabase& hardware, std::vector<std::string> names) {
     std::vector<DeviceChoice> chosen;
     std::erase_if(names, [&](const std::string& name) {
@@ -283,7 +325,8 @@ std::vector<std::string> each_once(const HardwareDatabase& hardware, std::vector
         return std::any_of(chosen.begin(), chosen.end() - 1, [&](const DeviceChoice& other) {
             const Device& d = *other.device;
             const bool inside = d.in_computer && own.in_computer && d.id == own.id && d.host == own.host;
-            return (&d == &own || inside) && other.power_mode == chosen.back().power_mode;
+            return (&d == &own || inside) && other.power_mode == chosen.back().power_mode &&
+                   other.devices == chosen.back().devices;
         });
     });
     return names;

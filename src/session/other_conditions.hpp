@@ -17,10 +17,12 @@ namespace archsim {
 std::vector<Result> modes_within(const Session& session, const Workload& workload,
                                  std::span<const Result> results, const DecisionRequest& limits);
 
+/// Whether a question leaves the format open, and is of a kind whose weights are published in several.
+bool may_take_fewer_bits(const Workload& workload, const Conditions& conditions);
 /// A result that the memory does not hold, in the widest format of fewer bits that it holds, of those in
 /// which language models and generators of images are published: fp8 where the device multiplies it, 8 and 4
-/// bits a weight beside 16-bit products. Where none fits the last, whose reason says so; absent for other
-/// networks.
+/// bits a weight beside 16-bit products. Where none fits the last, whose reason says so; absent where there
+/// is no narrower one.
 std::optional<Result> in_fewer_bits(const Session& session, const Workload& workload,
                                     const Result& too_large);
 
@@ -31,10 +33,15 @@ std::vector<TriedChange> tried_changes(const Session& session, const Workload& w
                                        std::span<const Result> results, const DecisionRequest& limits);
 
 /// The names, each with the size of memory that a comma cut from it ("RTX 4070 laptop" and "32GB" are one
-/// name), and every NAME@all replaced by NAME@MODE for each mode, in the order of the device's file. Throws
-/// InputError for a device that does not exist or has no modes.
+/// name), every NAME@all replaced by NAME@MODE for each mode, in the order of the device's file, and a family
+/// ("npu") or "all" by their devices, unless `families` stay names of architectures. Throws InputError for a
+/// device that does not exist or has no modes.
 std::vector<std::string> with_every_mode(const HardwareDatabase& hardware,
-                                         const std::vector<std::string>& names);
+                                         const std::vector<std::string>& names, bool families = true);
+/// The conditions with as many devices as the name says, and the name of one: "8xH100" is "H100" and 8.
+/// Throws UsageError where the conditions already say another number.
+std::pair<std::string, Conditions> of_one_device(const HardwareDatabase& hardware, std::string_view name,
+                                                 Conditions conditions);
 /// Of names that mean one device in one mode the first. Throws InputError for a device that does not exist.
 std::vector<std::string> each_once(const HardwareDatabase& hardware, std::vector<std::string> names);
 

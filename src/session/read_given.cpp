@@ -97,10 +97,9 @@ bool set_value(std::string_view text, MeasuredRow& row) {
 MeasuredRow parse_given(std::string_view text, const Session& session, std::string_view device,
                         std::string_view flag, std::string_view stack) {
     const UsageError form(
-        fmt::format("{}: \"{}\" is not NETWORK [FORMAT] [bN] [prefill|decode|ttft|tpot] "
-                    "[inN] [outN] [cN] [tp=N] [on DEVICE] [under STACK] = VALUE with ms, us, "
-                    "s or /s, like \"resnet50 int8 on Hailo-8 = 3.1ms\" or \"qwen3-8b int4 "
-                    "decode on RTX-4090 = 120/s\"",
+        fmt::format("{}: \"{}\" is not NETWORK [FORMAT] [bN] [prefill|decode|ttft|tpot] [inN] [outN] [cN] "
+                    "[tp=N] [on DEVICE] [under STACK] = VALUE with ms, us, s or /s, like \"resnet50 int8 on "
+                    "Hailo-8 = 3.1ms\" or \"qwen3-8b int4 decode on RTX-4090 = 120/s\"",
                     flag, text));
     const auto equals = text.rfind('=');
     if (equals == std::string_view::npos)
@@ -156,8 +155,8 @@ MeasuredRow parse_given(std::string_view text, const Session& session, std::stri
     if (row.runtime.empty())
         row.runtime = !language        ? selected.device->default_runtime
                       : !stack.empty() ? std::string(stack)
-                                       : language_runtime(session.hardware(), *selected.device,
-                                                          session.load(row.model).info.file);
+                                       : measured_language_runtime(session, row.hardware,
+                                                                   session.load(row.model).info.file);
     row.scope = row.metric == MeasuredMetric::latency_ms ? "kernel" : "offline";
     row.id = text;
     return row;

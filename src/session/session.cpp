@@ -8,6 +8,7 @@
 #include "session/generation/language_model.hpp"
 #include "session/graph_run.hpp"
 #include "session/loading.hpp"
+#include "session/other_conditions.hpp"
 #include "session/prepared.hpp"
 #include "session/price_tables.hpp"
 #include "session/usual_precision.hpp"
@@ -188,10 +189,15 @@ Result Session::estimate(const Workload& asked, std::string_view device, const C
                 estimate({.model = load(other.model)}, device, of_companion(alone, usual_question(asked)))));
         return result;
     }
+    // Names that do not exist are errors, not results.
+    const DeviceChoice named = hardware_->device(device);
+    if (!named.one.empty()) {
+        const auto [one, shared] = of_one_device(*hardware_, device, conditions);
+        return estimate(asked, one, shared);
+    }
+    const std::shared_ptr<const Device> known = named.device;
     const Workload workload = usual_question(asked);
     check(workload, conditions);
-    // Names that do not exist are errors, not results.
-    const std::shared_ptr<const Device> known = hardware_->device(device).device;
     if (!conditions.stack.empty())
         hardware_->runtime(conditions.stack);
     Conditions meant = settled(conditions, workload);
@@ -200,7 +206,8 @@ Result Session::estimate(const Workload& asked, std::string_view device, const C
         meant.stack = stack_of_file(*hardware_, *known, info.file, GgufModels::images);
     refuse_unknown_names(workload);
     const std::shared_ptr<const Prepared> prepared = prepare(workload);
-    if (meant.format_of_device) {
+    const bool of_device = meant.format_of_device;
+    if (of_device) {
         try {
             meant = in_fastest_format(*machine(device, meant), meant, [&](const Conditions& trial) {
                 const Result result = prepared->on(*this, device, trial);
@@ -211,7 +218,13 @@ Result Session::estimate(const Workload& asked, std::string_view device, const C
         }
     }
     Result result = prepared->on(*this, device, meant);
+    if (of_device && result.estimate.status == Status::does_not_fit)
+        result.estimate.reason =
+            fmt::format("in {} {}", name_of(result.estimate.executed.weights), result.estimate.reason);
     result.workload = prepared->workload();
+    if (result.estimate.status == Status::does_not_fit && may_take_fewer_bits(workload, conditions))
+        if (auto fewer = in_fewer_bits(*this, workload, result))
+            return std::move(*fewer);
     return result;
 }
 
@@ -221,8 +234,8 @@ std::shared_ptr<const ModelFacts> Session::facts(const Workload& workload) const
 
 namespace {
 
-/// An event costs what it does on the device as it is stated, at that device's own voltage; what the units
-/// that are awake draw follows the design.
+/// An event costs what it does on the device as it is stated, and the voltage follows the clock as in its
+/// power modes and under a power limit; what the units that are awake draw follows the design.
 void keep_event_prices(const EnergyTable& stated, EnergyTable& table) {
     table.mac = stated.mac;
     table.event = stated.event;
@@ -235,6 +248,11 @@ void keep_event_prices(const EnergyTable& stated, EnergyTable& table) {
 std::shared_ptr<const Machine> Session::machine(std::string_view hardware,
                                                 const Conditions& conditions) const {
     DeviceChoice choice = hardware_->device(hardware);
+    if (!choice.one.empty()) // what shares a model is said by the conditions, which many read beside this
+        throw InputError(
+            Finding{.kind = FindingKind::unknown_name,
+                    .message = fmt::format("\"{}\" is several devices", hardware),
+                    .hint = fmt::format("name {}, and how many with the option devices", choice.one)});
     std::shared_ptr<const Runtime> runtime = hardware_->runtime_for(*choice.device, conditions.stack);
     const bool other_parameters = conditions.overrides || conditions.ideal_mapping;
     if (other_parameters) {
@@ -261,7 +279,7 @@ std::shared_ptr<const Machine> Session::machine(std::string_view hardware,
     } else {
         auto prices = std::make_shared<EnergyTable>(energy().resolve(*choice.device));
         if (stated != choice.device)
-            keep_event_prices(energy().resolve(*stated), *prices);
+            keep_event_prices(other_parameters ? energy().resolve(*stated) : *prices_->of(stated), *prices);
         machine_options.energy = std::move(prices);
     }
     machine_options.uncertainty = prices_->uncertainty();

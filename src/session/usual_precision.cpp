@@ -129,17 +129,17 @@ PrecisionConfig usual_precision(const Workload& workload, bool strict_fp32) {
 std::vector<PrecisionConfig> deployed_on(const Machine& machine) {
     constexpr std::array kDeployed = {Precision::fp32, Precision::fp16, Precision::bf16, Precision::int8};
     std::vector<PrecisionConfig> deployed;
-    for (const Precision p : kDeployed) {
+    const auto add = [&](const Precision p) {
         const PrecisionConfig asked = PrecisionConfig::uniform(p);
-        const auto& unusual = machine.runtime->unusual;
-        if (contains(unusual, p))
-            continue;
         const ExecutedPrecision runs = resolve_precision(*machine.device, *machine.runtime, asked);
         const Precision multiplied = runs.config.compute;
         const bool as_asked = multiplied == p || (p == Precision::fp32 && multiplied == Precision::tf32);
-        if (runs.supported && as_asked)
+        if (runs.supported && as_asked && !contains(machine.runtime->unusual, p))
             deployed.push_back(asked);
-    }
+    };
+    std::for_each(kDeployed.begin(), kDeployed.end(), add);
+    if (deployed.empty()) // a chip for 16-bit integers alone is used with those
+        std::for_each(kPrecisions.begin(), kPrecisions.end(), add);
     return deployed;
 }
 
@@ -158,7 +158,11 @@ Conditions in_fastest_format(const Machine& machine, Conditions conditions,
     };
     if (deployed.empty())
         return conditions;
-    const PrecisionConfig* fastest = &deployed.front();
+    // Where none runs, the narrowest says how far from it the device is.
+    const PrecisionConfig* fastest = &*std::min_element(
+        deployed.begin(), deployed.end(), [](const PrecisionConfig& a, const PrecisionConfig& b) {
+            return bits_of(a.weights) < bits_of(b.weights);
+        });
     double most = 0;
     for (std::size_t i = 0; deployed.size() > 1 && i < deployed.size(); ++i) {
         Conditions trial = with(deployed[i]);

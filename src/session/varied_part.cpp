@@ -3,7 +3,6 @@
 #include "core/lists.hpp"
 #include "core/parse_number.hpp"
 #include "core/text.hpp"
-#include "hardware/units.hpp"
 #include "map/on_chip.hpp"
 
 #include <algorithm>
@@ -35,25 +34,19 @@ constexpr std::pair<std::string_view, std::string_view> kOtherWords[] = {
     {"tops", "peak"},
     {"flops", "peak"},
     {"power", "power_limit"},
+    {"bw", "bandwidth"},
+    {"memory_bandwidth", "bandwidth"},
+    {"hbm", "bandwidth"},
+    {"pe", "array"},
+    {"pes", "array"},
 };
 
-/// Of what a value with a unit can be given; a plain number where a part has none.
-PhysicalDimension dimension_of(VariedPart part) {
-    if (const auto* structure = std::get_if<Structure>(&part.part))
-        return *structure == Structure::clock            ? PhysicalDimension::frequency
-               : *structure == Structure::on_chip_memory ? PhysicalDimension::bytes
-                                                         : PhysicalDimension::one;
-    switch (std::get<Lever>(part.part)) {
-    case Lever::bandwidth:
-        return PhysicalDimension::bandwidth;
-    case Lever::capacity:
-        return PhysicalDimension::bytes;
-    case Lever::power_limit:
-    case Lever::static_power:
-        return PhysicalDimension::power;
-    default:
-        return PhysicalDimension::one;
-    }
+/// "on_chip_memory" of "On-Chip Memory".
+std::string folded(std::string_view name) {
+    std::string out = lower_case(name);
+    std::replace_if(
+        out.begin(), out.end(), [](char c) { return c == '-' || c == ' '; }, '_');
+    return out;
 }
 
 bool is_array(VariedPart part) {
@@ -107,6 +100,24 @@ double lever_amount(Lever lever, const Machine& m) {
 
 } // namespace
 
+PhysicalDimension dimension_of(VariedPart part) {
+    if (const auto* structure = std::get_if<Structure>(&part.part))
+        return *structure == Structure::clock            ? PhysicalDimension::frequency
+               : *structure == Structure::on_chip_memory ? PhysicalDimension::bytes
+                                                         : PhysicalDimension::one;
+    switch (std::get<Lever>(part.part)) {
+    case Lever::bandwidth:
+        return PhysicalDimension::bandwidth;
+    case Lever::capacity:
+        return PhysicalDimension::bytes;
+    case Lever::power_limit:
+    case Lever::static_power:
+        return PhysicalDimension::power;
+    default:
+        return PhysicalDimension::one;
+    }
+}
+
 std::string_view VariedPart::name() const {
     const auto* const lever = std::get_if<Lever>(&part);
     return lever != nullptr ? info_of(*lever).name : name_of(std::get<Structure>(part));
@@ -134,11 +145,12 @@ std::vector<VariedPart> varied_parts() {
 
 VariedPart varied_part(std::string_view name, std::string_view where) {
     const std::vector<VariedPart> parts = varied_parts();
-    const std::string_view meant = name == "tdp" ? info_of(Lever::power_limit).name : name;
+    const std::string fold = folded(name);
+    const std::string_view meant = fold == "tdp" ? info_of(Lever::power_limit).name : std::string_view(fold);
     if (const auto known = std::ranges::find(parts, meant, &VariedPart::name); known != parts.end())
         return *known;
     for (const auto& [word, part] : kOtherWords)
-        if (same_ignoring_case(word, name))
+        if (word == fold)
             throw UsageError(fmt::format("{}nothing called \"{}\" can be varied; {} is", where, name, part));
     throw UsageError(
         fmt::format("{}nothing called \"{}\" can be varied; known: {}, tdp", where, name,
@@ -146,6 +158,12 @@ VariedPart varied_part(std::string_view name, std::string_view where) {
 }
 
 PartAmount part_amount(VariedPart part, std::string_view text, std::string_view where) {
+    if (std::holds_alternative<Structure>(part.part) && parse_real(text)) // so many, or so many times?
+        throw UsageError(fmt::format("{0}: \"{1}\": write {1}x for a factor{2}", where, text,
+                                     is_array(part) ? fmt::format(", {0}x{0} for the array itself", text)
+                                     : dimension_of(part) != PhysicalDimension::one
+                                         ? ", or a value in " + symbol_list(dimension_of(part))
+                                         : std::string()));
     constexpr double kLeast = 1e-9, kMost = 1e9; ///< between them ratios and steps of factors are finite
     if (const auto factor = parse_factor(text); factor && *factor >= kLeast && *factor <= kMost)
         return {*factor, false};
@@ -175,6 +193,8 @@ double own_amount(VariedPart part, const Machine& machine) {
                        : part.name() == name_of(Structure::clock)
                            ? machine.rate(Resource::overhead_cycles)
                            : std::max(managed_memory_bytes(machine), on_chip_bytes(machine));
+    if (!(own > 0) && dimension_of(part) == PhysicalDimension::power)
+        throw InputError(fmt::format("{} states no {} that could be varied", device.id, part.title()));
     if (!(own > 0))
         throw InputError(fmt::format("{} states no {}{}; give a factor such as 2x", device.id, part.title(),
                                      is_array(part) ? " as that of a square" : ""));

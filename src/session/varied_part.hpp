@@ -3,6 +3,7 @@
 
 #include "archsim/hardware/family.hpp"
 #include "archsim/run/session.hpp"
+#include "hardware/units.hpp"
 
 #include <optional>
 #include <string_view>
@@ -32,9 +33,12 @@ struct PartAmount {
     double value = 1;
     bool absolute = false; ///< in the library's unit of the part, not a factor on the device's own
 };
-/// "2x", "150%" or "0.5" as a factor, "102.4GB/s" or "32x32" as a value. Throws UsageError that begins with
-/// `where` and names what the part takes.
+/// "2x", "150%" or, but of the structure, "0.5" as a factor, "102.4GB/s" or "32x32" as a value. Throws
+/// UsageError that begins with `where` and names what the part takes.
 PartAmount part_amount(VariedPart part, std::string_view text, std::string_view where);
+
+/// Of what a value with a unit can be given; a plain number where a part has none.
+PhysicalDimension dimension_of(VariedPart part);
 
 /// What the machine has of a part, in the library's unit. Throws InputError where its device does not state
 /// it.

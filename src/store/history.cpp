@@ -25,10 +25,8 @@ std::vector<SavedRun> saved_runs(const std::filesystem::path& file) {
     while (select.step()) {
         SavedRun& run = runs.emplace_back();
         run.id = select.number();
-        run.started = select.text();
-        run.tool = select.text();
-        run.command = select.text();
-        run.version = select.text();
+        for (std::string* text : {&run.started, &run.tool, &run.command, &run.version})
+            *text = select.text();
         run.results = select.number();
     }
     return runs;
@@ -40,14 +38,12 @@ std::vector<SavedResult> saved_results(const std::filesystem::path& file) {
     expect_sound_pages(database);
     SqlStatement select(
         database,
-        "SELECT results.id, run_id, models.name, dims, devices.name, power_mode, runtime, "
-        "precision, kv_cache, scenario, "
-        "scope, batch_size, prompt_tokens, generate_tokens, conditions.devices, family, "
+        "SELECT results.id, run_id, models.name, dims, devices.name, power_mode, runtime, precision, "
+        "kv_cache, scenario, scope, batch_size, prompt_tokens, generate_tokens, conditions.devices, family, "
         "executed_precision, status, reason, " +
             question_of_row(layout) +
-            " FROM results JOIN models ON models.id = model_id JOIN devices ON devices.id = device_id "
-            "JOIN runs ON runs.id = run_id JOIN conditions ON conditions.id = conditions_id ORDER BY "
-            "results.id");
+            " FROM results JOIN models ON models.id = model_id JOIN devices ON devices.id = device_id JOIN "
+            "runs ON runs.id = run_id JOIN conditions ON conditions.id = conditions_id ORDER BY results.id");
     SqlStatement measures(database, "SELECT metric, value, low, high FROM measures WHERE result_id = ?");
     std::vector<SavedResult> results;
     while (select.step()) {
@@ -189,15 +185,14 @@ HistoryChanges compare_history(const fs::path& file, const std::string& before, 
     const auto old_runs = runs_named(runs, before), new_runs = runs_named(runs, after);
     const auto results = filtered(file, filter);
     const Cells old_cells = newest(results, old_runs), new_cells = newest(results, new_runs);
-    HistoryChanges answer;
-    answer.file = file.string();
     const auto side = [](const std::string& name, const std::set<std::int64_t>& ids) {
         return fmt::format("{} (run{} {})", name, ids.size() == 1 ? "" : "s", fmt::join(ids, ", "));
     };
-    answer.before = side(before, old_runs);
-    answer.after = side(after, new_runs);
-    answer.metric = &metric;
-    answer.threshold = threshold;
+    HistoryChanges answer{.file = file.string(),
+                          .before = side(before, old_runs),
+                          .after = side(after, new_runs),
+                          .metric = &metric,
+                          .threshold = threshold};
     for (const auto& [key, old_result] : old_cells) {
         const auto found = new_cells.find(key);
         if (found == new_cells.end()) {
@@ -225,12 +220,11 @@ HistoryChanges find_regressions(const fs::path& file, const Metric& metric, doub
         auto& [before, after] = last_two[result.key];
         before = std::exchange(after, &result);
     }
-    HistoryChanges answer;
-    answer.file = file.string();
-    answer.before = "the answer before it";
-    answer.after = "the newest answer to each question";
-    answer.metric = &metric;
-    answer.threshold = threshold;
+    HistoryChanges answer{.file = file.string(),
+                          .before = "the answer before it",
+                          .after = "the newest answer to each question",
+                          .metric = &metric,
+                          .threshold = threshold};
     for (const auto& [key, pair] : last_two) {
         if (pair.first == nullptr)
             continue;

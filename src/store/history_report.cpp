@@ -387,11 +387,8 @@ Json of_every_metric(const char* list, Of of) {
         }
         Json& known = all["properties"][list]["items"];
         known["properties"].update(rows["properties"]);
-        Json both = Json::array();
-        for (const Json& key : known["required"])
-            if (contains(rows["required"], key))
-                both.push_back(key);
-        known["required"] = std::move(both);
+        known["required"] =
+            kept(known["required"], [&](const Json& key) { return contains(rows["required"], key); });
     }
     return all;
 }

@@ -167,12 +167,10 @@ class RunWriter {
                "CONFLICT DO NOTHING"};
     SqlStatement select_conditions_{
         file_, "SELECT id FROM conditions WHERE runtime = ? AND batch_size = ? AND precision = ? AND "
-               "kv_cache = ? AND "
-               "scenario = ? AND scope = ? AND prompt_tokens = ? AND generate_tokens = ? AND devices = ? AND "
-               "question = ?"};
+               "kv_cache = ? AND scenario = ? AND scope = ? AND prompt_tokens = ? AND generate_tokens = ? "
+               "AND devices = ? AND question = ?"};
     SqlStatement insert_{file_, "INSERT INTO results (run_id, model_id, device_id, conditions_id, "
-                                "executed_precision, status, reason) "
-                                "VALUES (?, ?, ?, ?, ?, ?, ?)"};
+                                "executed_precision, status, reason) VALUES (?, ?, ?, ?, ?, ?, ?)"};
     SqlStatement measure_{file_, "INSERT INTO measures VALUES (?, ?, ?, ?, ?)"};
 };
 
@@ -292,12 +290,15 @@ nlohmann::json load_json(const ServingRequest& request) {
     }
     // What is filled in from the device is none of the request's.
     const auto& [engine, engines, prompt_engines, prompt_engine, transfer, idle_watts, request_s,
-                 prompt_token_s, side_by_side, first_factor, concurrency, warm_up, on_step, goes_on] = plan;
+                 prompt_token_s, answer_token_s, stream_interval, side_by_side, first_factor, concurrency,
+                 warm_up, on_step, goes_on] = plan;
     static_cast<void>(on_step); // who looks on changes nothing
     static_cast<void>(goes_on);
     add("warm_up", warm_up, usual_request.plan.warm_up);
     add("request_s", request_s, usual_request.plan.request_s);
     add("prompt_token_s", prompt_token_s, usual_request.plan.prompt_token_s);
+    add("answer_token_s", answer_token_s, usual_request.plan.answer_token_s);
+    add("stream_interval", stream_interval, usual_request.plan.stream_interval);
     add("side_by_side", side_by_side, usual_request.plan.side_by_side);
     add("first_factor", first_factor, usual_request.plan.first_factor);
     add("in_flight", concurrency, usual_request.plan.concurrency);

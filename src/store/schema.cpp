@@ -84,11 +84,9 @@ std::string rows_view(SqlFile& file) {
             ",\n    (SELECT value FROM measures WHERE result_id = results.id AND metric = '{}') AS \"{}\"",
             key, field);
     }
-    return "CREATE VIEW rows AS SELECT results.id AS result_id, run_id, started, "
-           "tool, "
-           "version, models.name AS model, dims, batch_size, devices.name AS hardware, family, power_mode, "
-           "runtime, "
-           "precision, executed_precision, kv_cache, scenario, scope, prompt_tokens, generate_tokens, "
+    return "CREATE VIEW rows AS SELECT results.id AS result_id, run_id, started, tool, version, models.name "
+           "AS model, dims, batch_size, devices.name AS hardware, family, power_mode, runtime, precision, "
+           "executed_precision, kv_cache, scenario, scope, prompt_tokens, generate_tokens, "
            "conditions.devices AS devices, question, status, reason" +
            columns +
            "\nFROM results JOIN runs ON runs.id = run_id JOIN models ON models.id = model_id "
@@ -210,8 +208,7 @@ std::int64_t expect_results_file(SqlFile& file, const std::string& name) {
             fmt::format("{}: a newer version of archsim made this file; read it with that one", name));
     if (!has_our_schema(file, layout))
         throw InputError(fmt::format("{}: its tables are not those that archsim makes, or it has triggers or "
-                                     "indices that calculate; save to "
-                                     "another file",
+                                     "indices that calculate; save to another file",
                                      name));
     return layout;
 }

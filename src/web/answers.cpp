@@ -265,7 +265,7 @@ ModelComparison compare(const Session& session, const Question& question) {
 Json answer_rank(const Session& session, const Question& question) {
     const ModelComparison c = compare(session, question);
     const Metric& by =
-        question.sort != nullptr ? *question.sort : usual_order(c.results, question.conditions.scenario);
+        question.sort != nullptr ? *question.sort : usual_order(c.results, question.conditions);
     const std::vector<std::string> labels = hardware_labels(c.results);
     const DecisionRequest& limits = c.request.decision; // with costs on one basis
     const Decision decision = decide(c.results, limits);

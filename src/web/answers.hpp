@@ -34,7 +34,7 @@ struct Question {
     const Metric* sort = nullptr;            ///< what ranks; null: what the scenario asks for
 
     /// What ranks the devices.
-    const Metric& ranked() const { return sort != nullptr ? *sort : ranked_by(conditions.scenario); }
+    const Metric& ranked() const { return sort != nullptr ? *sort : ranked_by(conditions); }
     std::string format = "json";      ///< of "export": json, csv, html, markdown, text
     std::string date = {};            ///< of "export": the day, as the foot of a report shows it
     bool charts = false;              ///< of "rank" and "export"

@@ -220,6 +220,8 @@ TEST_CASE("every stack says how to check it, or why nobody can", "[check]") {
         if (!check.command.empty()) {
             CHECK_FALSE(check.cite.empty());
             CHECK((check.command.find("{onnx}") != std::string::npos ||
+                   check.command.find("{torchvision}") != std::string::npos ||
+                   check.command.find("{checkpoint}") != std::string::npos ||
                    check.command.find("{name}") != std::string::npos ||
                    check.note.find("{onnx}") != std::string::npos));
         }
@@ -227,16 +229,48 @@ TEST_CASE("every stack says how to check it, or why nobody can", "[check]") {
 }
 
 TEST_CASE("a command names the estimate's model, format and shapes", "[check]") {
-    const CheckCommand check =
-        check_command(estimated("resnet50", "A100", "tensorrt", {.batch = 8}, Precision::fp16));
+    const CheckCommand check = check_command(
+        shipped_session(), estimated("resnet50", "A100", "tensorrt", {.batch = 8}, Precision::fp16));
     CHECK(check.command.find("--onnx=resnet50.onnx") != std::string::npos);
     CHECK(check.command.find("8x3x224x224") != std::string::npos);
     CHECK(check.command.find(" --fp16 ") != std::string::npos);
     CHECK(check.command.find('{') == std::string::npos);
     CHECK(check.reads == "trtexec");
     CHECK(render(describe(std::vector{check, check}), Format::text).find("trtexec") != std::string::npos);
-    const CheckCommand mobile = check_command(estimated("mobilenet_v2", "Cortex-A76-RPi5", "ncnn"));
+    const CheckCommand mobile =
+        check_command(shipped_session(), estimated("mobilenet_v2", "Cortex-A76-RPi5", "ncnn"));
     CHECK(mobile.command.find("shape=[224,224,3]") != std::string::npos);
+}
+
+TEST_CASE(
+    "a command names a model that its library has and a format that is the estimate's, or there is none",
+    "[check]") {
+    const Session& session = shipped_session();
+    for (const char* name : {"resnet50", "yolov8n", "bert-large", "llama-3-8b", "tinyllama-1.1b"})
+        for (const std::string& stack : session.hardware().device("A100").device->runtimes) {
+            INFO(name << " under " << stack);
+            Workload workload{.model = session.load(name)};
+            if (workload.model.info.language_model)
+                workload.prompt = Prompt{};
+            const Result result = session.estimate(workload, "A100", {.stack = stack});
+            if (!result.ok())
+                continue;
+            const CheckCommand check = check_command(session, result);
+            CHECK(check.command.empty() != check.why_not.empty());
+            CHECK(check.command.find('{') == std::string::npos);
+            if (check.command.find("get_model") != std::string::npos)
+                CHECK(session.catalogue().find(name)->source.starts_with("torchvision"));
+            const bool served = stack == "vllm" || stack == "trt-llm" || stack == "sglang";
+            CHECK((!served || check.command.empty() || check.command.find('/') != std::string::npos));
+        }
+    const Session& s = shipped_session();
+    const CheckCommand whole = check_command(
+        s, s.estimate({.model = s.load("llama-3-8b"), .prompt = Prompt{}}, "H100",
+                      {.precision = PrecisionConfig::uniform(Precision::fp8), .stack = "vllm"}));
+    CHECK(whole.command.find("--quantization fp8") != std::string::npos);
+    const CheckCommand onnx =
+        check_command(s, estimated("resnet50", "A100", "onnxruntime-cuda", {}, Precision::int8));
+    CHECK(onnx.note.find("model of that format") != std::string::npos);
 }
 
 TEST_CASE("a command asks trtexec for the products that the estimate has: TF32 unless strictly fp32",
@@ -244,7 +278,8 @@ TEST_CASE("a command asks trtexec for the products that the estimate has: TF32 u
     const auto command = [](const char* device, bool strict) {
         PrecisionConfig format = PrecisionConfig::uniform(Precision::fp32);
         format.strict_fp32 = strict;
-        return check_command(shipped_session().estimate({.model = shipped_session().load("resnet50")}, device,
+        return check_command(shipped_session(),
+                             shipped_session().estimate({.model = shipped_session().load("resnet50")}, device,
                                                         {.precision = format, .stack = "tensorrt"}))
             .command;
     };
@@ -254,9 +289,9 @@ TEST_CASE("a command asks trtexec for the products that the estimate has: TF32 u
 }
 
 TEST_CASE("a command for a language model names its prompt", "[check]") {
-    const CheckCommand check =
-        check_command(estimated("tinyllama-1.1b", "RTX-4090", "llama.cpp",
-                                {.prompt = Prompt{.tokens = 96, .generate = 32}}, Precision::fp16));
+    const CheckCommand check = check_command(
+        shipped_session(), estimated("tinyllama-1.1b", "RTX-4090", "llama.cpp",
+                                     {.prompt = Prompt{.tokens = 96, .generate = 32}}, Precision::fp16));
     CHECK(check.command.find(" -p 96 -n 32 ") != std::string::npos);
 }
 

@@ -116,7 +116,9 @@ TEST_CASE("gated recurrences keep a number per channel", "[checkpoint]") {
         decoder_of(R"("model_type": "recurrent_gemma", "hidden_size": 64, "num_hidden_layers": 4,
         "num_attention_heads": 4, "num_key_value_heads": 1, "head_dim": 16, "intermediate_size": 256,
         "lru_width": 64, "conv1d_width": 4, "attention_window_size": 32,
-        "block_types": ["recurrent", "recurrent", "attention"])");
+        "block_types": ["recurrent", "recurrent", "attention"],
+        "_block_types": ["recurrent", "recurrent", "attention"])"); // the class's own spelling, written too
+    CHECK(archsim::bind(c.graph, Bindings{}, c.dims).complete());
     CHECK(cache_bytes(c, 1000) == 32 * 2 * 16 * kHalf + 3 * (64 * kFloat + 3 * 64 * kHalf));
     const double mlp = 3 * 64 * 128 + 2 * 128 + 64, norms = 2 * 64;
     const double recurrent = 3 * 64 * 64 + 3 * 64 + 5 * 64 + 2 * (64 * 16 + 64) + 64,

@@ -45,7 +45,7 @@ constexpr FirstQuestion kQuestions[] = {
     {"compare_models llama-3.1-70b --hardware H100 MI300X --devices 2",
      "512 tokens in, 128 out, in bf16. Fastest: "},
     {"compare_models llama-3.2-1b --hardware V100 T4",
-     "512 tokens in, 128 out, in fp16. (Fastest|Not ranked, projected): V100"},
+     "512 tokens in, 128 out, in fp16. (Fastest: V100|Ranked first by .*: T4, .* above it: V100)"},
     {"compare_models qwen3-8b --hardware H100 --batch-size 16",
      "16 sequences of 512 tokens in, 128 out, in bf16. H100: "},
     // Everything else: each device in the format in which it is fastest.
@@ -76,7 +76,13 @@ constexpr FirstQuestion kQuestions[] = {
     {"compare_models stable-diffusion-3.5-large --hardware RTX-3060", "RTX-3060 in w4a16: latency "},
     {"compare_models qwen3-30b-a3b --hardware 'Mac mini M4' RTX-4070", "512 tokens in, 128 out, in w4a16. "},
     {"compare_models phi-4 --hardware 'MacBook Pro M3 Max' 'RTX 4080'",
-     "512 tokens in, 128 out. Fastest: RTX-4080 in fp8, .* ahead of Apple-M3-Max-GPU. .*bf16 needs 29.5 GB"},
+     "512 tokens in, 128 out. Fastest: RTX-4080 in (fp8|w8a16), .* ahead of Apple-M3-Max-GPU. .*bf16 needs "
+     "29.5 GB"},
+    // Of one user's stacks the measured one; nobody is fastest whom an unmeasured estimate surely beats.
+    {"compare_models llama-3.1-8b --hardware 'RTX 3060' 'Mac mini M4'",
+     "512 tokens in, 128 out.* Fastest: RTX-3060"},
+    {"compare_models llama3.2:3b --hardware 'Raspberry Pi 5' 'GTX 970'",
+     "512 tokens in, 128 out.* Ranked first by .*: Cortex-A76-RPi5, .* wholly above it: GTX-970, "},
     {"compare_models llama-3-8b --hardware 'GTX 1080 Ti'", "512 tokens in, 128 out, in w8a16. GTX-1080-Ti: "},
     {"compare_models llama-3.1-70b --hardware RTX-4090", "No estimate: even w4a16 needs [0-9.]+ GB", 4},
     {"compare_models llama3.1:8b --hardware RTX-3060", "512 tokens in, 128 out, in w4a16. RTX-3060: "},
@@ -86,7 +92,8 @@ constexpr FirstQuestion kQuestions[] = {
     {"compare_models tinyllama-1.1b --hardware DPU-ZCU102 --precision int8", "No estimate: ", 4},
     // A board, a battery, an old computer.
     {"compare_models yolov8n --hardware 'Raspberry Pi 5 + Hailo-8L' --fps 10 --battery 20Wh",
-     "Raspberry Pi 5 . Hailo-8L in int8: latency .*One inference every 100 ms: average power [3-5][0-9.]* W, "
+     "Raspberry Pi 5 . Hailo-8L in int8: .*latency .*One inference every 100 ms: average power [3-5][0-9.]* "
+     "W, "
      "[0-9.]+ h"},
     {"compare_models yolov8n --hardware 'Raspberry Pi 5' 'Raspberry Pi 5 + Hailo-8L' --max-power 5W",
      "Within the limit, fastest: Raspberry Pi 5 . Hailo-8L in int8, .*Limit average power at most 5.00 W: "
@@ -112,10 +119,10 @@ constexpr FirstQuestion kQuestions[] = {
      "Raspberry Pi 4 . Coral USB@fast in int8: .*One inference every 66.7 ms: average power [3-5][0-9.]* "
      "W, "},
     {"compare_models yolov8n --hardware QCS6490 TDA4VM --every 100ms --battery 5000mAh",
-     "Fastest: .*One inference every 100 ms: least average power QCS6490, "},
+     "(Least power|Too close to call): .*One inference every 100 ms: least average power QCS6490, "},
     // What measurements refute is told where it is estimated.
     {"compare_models yolov8n --hardware Coral-Edge-TPU --max-latency 33ms",
-     "Coral-Edge-TPU@fast in int8: latency [0-9.]+ ms .*Refuted: detectors .* slower than estimated"},
+     "Coral-Edge-TPU@fast in int8: latency [0-9.]+ ms .*Refuted: detectors .* times as long as estimated"},
     {"check_model yolov8n --hardware Coral-Edge-TPU", "Coral-Edge-TPU@fast: .*\\(refuted\\). Refuted: "},
     {"check_budget yolov8n --hardware Coral-Edge-TPU --max-latency 33ms",
      "Passed: 1 of 1 budgets kept. Coral-Edge-TPU@fast: refuted: "},
@@ -135,11 +142,11 @@ constexpr FirstQuestion kQuestions[] = {
     {"compare_models mobilenet_v2 --deployment embedded --max-memory 512KB",
      "None meets the limit; nearest is [^,]+, peak memory of [0-9.]+ MB, at most 512 kB required", 4},
     {"compare_models whisper-large-v3-turbo --hardware 'RTX 3060' 'Mac mini M4'",
-     "Fastest: RTX-3060 in int8, .*Not ranked: Apple-M4-GPU, [0-9.]+ s \\(projected\\)"},
+     "Fastest: RTX-3060 in int8, .*Not ranked: Apple-M4-GPU( in [a-z0-9]+)?, [0-9.]+ s \\(projected\\)"},
     {"compare_models resnet50 --deployment edge --hardware H100", "Fastest: H100 in int8, "},
     // Where it runs, how many are needed, what it costs.
     {"compare_models sdxl --hardware H100 --cost",
-     "H100 in fp16: .*H100 costs \\$[0-9.]+ per million rented"},
+     "H100 in fp16: .*H100 costs \\$[0-9.]+ per million inferences rented"},
     {"size_service qwen3-8b --users 500 --hardware H100",
      "Cheapest: .* likely to hold P99 TTFT 2.00 s, TPOT 200 ms."},
     {"size_service qwen3-8b --users 200 --ttft-p99 2s --tpot-p99 50ms --hardware H100 L40S",
@@ -155,7 +162,7 @@ constexpr FirstQuestion kQuestions[] = {
     {"local_models Qwen3-8B-Q4_K_M --on 'RTX 3060 12GB'",
      "RTX-3060 with [0-9.]+ GB: 1 of 1 language models run"},
     {"compare_architectures --model resnet18 --level detailed --architecture DSP",
-     "Least energy: GPU in int8, "},
+     "Least energy: GPU \\([^)]*\\) in int8, "},
 };
 
 /// The lines between the title and the empty line after them.

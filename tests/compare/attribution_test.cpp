@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 using namespace archsim;
 
@@ -207,4 +208,24 @@ TEST_CASE("common regions cover every subgraph of both partitions once", "[attri
             CHECK(latency == Approx(subgraphs));
         }
     }
+}
+
+TEST_CASE("a quantity and its price that cancel are no main cause", "[compare][difference]") {
+    const auto main_of = [](std::initializer_list<std::pair<Factor, double>> parts) {
+        std::array<double, kFactorCount> all{};
+        for (const auto& [factor, value] : parts)
+            all[static_cast<std::size_t>(factor)] = value;
+        return main_factor(all);
+    };
+    // A slow memory that hardly anything is fetched from.
+    CHECK(main_of({{Factor::bandwidth, 1.34}, {Factor::memory_bytes, -1.29}, {Factor::fixed_cost, 1.21}}) ==
+          Factor::fixed_cost);
+    CHECK(
+        main_of({{Factor::fabric_bytes, -4.21}, {Factor::fabric_energy, 4.07}, {Factor::static_power, -1}}) ==
+        Factor::static_power);
+    CHECK(main_of({{Factor::bandwidth, 1.34}, {Factor::memory_bytes, 0.1}, {Factor::host, 0.9}}) ==
+          Factor::bandwidth);
+    CHECK_FALSE(main_of({}));
+    // It speaks for the sign of the sum, whatever is larger against it.
+    CHECK(main_of({{Factor::peak, -2}, {Factor::host, 1.5}, {Factor::kernels, 1}}) == Factor::host);
 }

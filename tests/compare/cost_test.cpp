@@ -22,6 +22,7 @@ Result made(const std::string& id, std::optional<double> hourly, std::optional<d
     device->id = id;
     if (hourly)
         device->cloud_price.emplace().amount.value = *hourly;
+    device->for_servers = id == "rack";
     if (purchase)
         device->list_price.emplace().amount.value = *purchase;
     Result r;
@@ -55,11 +56,59 @@ TEST_CASE("prices are read with their unit", "[compare][cost]") {
         CHECK_THROWS_AS(parse_price(text), UsageError);
 }
 
+TEST_CASE("what holds several devices is rented in the sizes that are let, whole where nobody shares",
+          "[compare][cost]") {
+    Device device;
+    device.id = "card";
+    Price& price = device.cloud_price.emplace();
+    price.amount.value = 2;
+    price.date = "2026";
+    price.instances = {{"small", 1, 2}, {"middle", 4, 10}, {"large", 8, 30}};
+    const auto usd = [&](double each, double engines, Share share) {
+        return rental(device, each, engines, share, {})->usd_per_hour;
+    };
+    CHECK(usd(1, 3, Share::none) == 6);
+    CHECK(usd(2, 5, Share::none) == 30);    // three of four, which hold six
+    CHECK(usd(4, 1, Share::allowed) == 10); // not four small ones, which share nothing
+    CHECK(usd(16, 1, Share::none) == 60);   // two of the largest
+    CHECK(usd(2, 1, Share::allowed) == 5);  // half of a middle one
+    CHECK_THAT(rental_text(device, *rental(device, 2, 5, Share::none, {}), 10),
+               Catch::Contains("3 x middle, all 12 devices, 2026"));
+    price.instances = {{"whole", 8, 16}};
+    CHECK(usd(1, 1, Share::none) == 16);
+    CHECK(usd(1, 1, Share::allowed) == 2);
+    CostOptions own;
+    own.prices = {parse_price("card=3/h")};
+    CHECK(rental(device, 4, 1, Share::none, own)->usd_per_hour == 12);
+    price.instances.clear();
+    price.instance = "somewhere";
+    CHECK(usd(4, 1, Share::none) == 8);
+    CHECK_THAT(rental_text(device, *rental(device, 4, 1, Share::none, {}), 4), Catch::Contains("not known"));
+}
+
+TEST_CASE("the sizes that are let cost what one device is said to cost, fewest devices first",
+          "[compare][cost]") {
+    const HardwareDatabase& database = archsim::test::shipped_session().hardware();
+    for (const std::string& id : database.device_ids()) {
+        const auto device = database.device(id).device;
+        if (!device->cloud_price || !device->cloud_price->amount.known())
+            continue;
+        INFO(id);
+        const std::vector<RentalSize>& sizes = device->cloud_price->instances;
+        for (std::size_t i = 0; i < sizes.size(); ++i)
+            CHECK((i == 0 || (sizes[i].devices > sizes[i - 1].devices &&
+                              sizes[i].usd_per_hour > sizes[i - 1].usd_per_hour)));
+        if (!sizes.empty())
+            CHECK(sizes[0].usd_per_hour / sizes[0].devices ==
+                  Approx(device->cloud_price->amount.value).epsilon(0.01));
+    }
+}
+
 TEST_CASE("electricity of a data centre cools it, too; that of a desk does not", "[compare][cost]") {
     CostOptions options = plain();
     options.pue = 0;
     options.kwh_price = 3.6;
-    const Result rented = made("rented", 1, {}), home = made("home", {}, 1);
+    const Result rented = made("rack", 1, {}), home = made("home", 1, 1); // who rents it out decides nothing
     CHECK(*cost_of(home, options).electricity == Approx(1e-6));
     CHECK(*cost_of(rented, options).electricity == Approx(1.58e-6));
     CHECK(*cost_of(rented, options).carbon_g == Approx(1.58 * *cost_of(home, options).carbon_g));

@@ -39,8 +39,8 @@ TEST_CASE("limits are read with their units", "[decisions]") {
     CHECK(parse_constraint(metric::cost, "0.25", "--max-cost").limit == Approx(0.25e-6));
     CHECK(parse_constraint(metric::cost, "$1,000", "--max-cost").limit == Approx(1e-3));
     // An amount stands beside its limit in the same unit.
-    CHECK(format_value(metric::cost, 7e-3) == "$7000 per million");
-    CHECK(format_value(metric::cost, 5e-6) == "$5.00 per million");
+    CHECK(format_value(metric::cost, 7e-3) == "$7000 per million inferences");
+    CHECK(format_value(metric::cost, 5e-6) == "$5.00 per million inferences");
     for (const char* text : {"", "fast", "50", "50W", "-3ms", "0ms", "nanms", "1e999s", "5ms5"})
         CHECK_THROWS_AS(parse_constraint(metric::latency, text, "--max-latency"), UsageError);
 }

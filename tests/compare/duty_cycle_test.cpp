@@ -7,7 +7,9 @@
 #include "archsim/compare/decisions.hpp"
 #include "archsim/core/finding.hpp"
 #include "fields/question.hpp"
+#include "report/blocks/metric_text.hpp"
 #include "report/blocks/result_text.hpp"
+#include "result/ranking.hpp"
 #include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>
@@ -120,6 +122,35 @@ TEST_CASE("what cannot keep up misses a limit", "[compare][duty]") {
     CHECK_FALSE(decide(full.results, {}).qualifies.front());
 }
 
+TEST_CASE("a rate up to the throughput that is stated is kept, and a refusal names the one that fits",
+          "[compare][duty]") {
+    for (const char* device : {"Hailo-8", "RK3588-NPU", "H100"})
+        for (const Scenario scenario : {Scenario::latency, Scenario::throughput}) {
+            CAPTURE(device, scenario == Scenario::latency);
+            const auto at = [&](double per_s) {
+                CompareModelsRequest request =
+                    asked("yolov8n", {device}, {.every_s = per_s > 0 ? 1 / per_s : 0});
+                request.conditions.scenario = scenario;
+                return compare_models(shipped_session(), request);
+            };
+            const double most = at(0).results.front().estimate.throughput_per_s;
+            const ModelComparison kept = at(0.999 * most), late = at(1.001 * most);
+            CHECK(decide(kept.results, {}).qualifies.front());
+            CHECK(duty_cycle(kept.results.front(), {}).work_w ==
+                  Approx(kept.results.front().estimate.power_w));
+            CHECK_FALSE(decide(late.results, {}).qualifies.front());
+            const DutyCycle duty = duty_cycle(late.results.front(), {});
+            CHECK(duty.most_per_s() == Approx(most));
+            CHECK_THAT(in_words(std::span(&duty, 1), late.results, decide(late.results, {})),
+                       Catch::Contains("/s would fit"));
+            // One after another is too slow: work ahead is tried.
+            if (scenario == Scenario::latency)
+                CHECK(std::any_of(late.modes.front().begin(), late.modes.front().end(), [](const Result& r) {
+                    return r.conditions.scenario == Scenario::throughput;
+                }));
+        }
+}
+
 TEST_CASE("a limit on power holds for the average, of what keeps up first", "[compare][duty]") {
     CompareModelsRequest request = asked("yolov8n", {"Jetson-Orin-Nano@15W"}, {.every_s = 1.0 / 30});
     const double limit_w = 5;
@@ -159,6 +190,14 @@ TEST_CASE("who sleeps is not ranked above who is counted awake without a word", 
     CHECK_THAT(line({"STM32N6"}, 0), Catch::Contains(" awake, "));
     for (const std::string& said : {line(both, 1e-5), line({"STM32N6"}, 1e-5), line({"STM32U575"}, 0)})
         CHECK_THAT(said, !Catch::Contains("awake") && !Catch::Contains("asleep"));
+    // From the inferences alone to clocks up: the estimates do not tell the two apart.
+    const ModelComparison apart =
+        compared("mobilenet_v2", {"ESP32-S3", "STM32N6"}, {.every_s = 10, .battery_wh = 1});
+    const auto awake = measure_of(apart.results[1], metric::power);
+    CHECK(*awake->asleep == Approx(duty_cycle(apart.results[1], {}).active_w));
+    CHECK(*awake->asleep < *value_of(apart.results[0], metric::power));
+    CHECK(rank_results(apart.results, metric::power)[1].tied);
+    CHECK(usual_order(apart.results, apart.request.conditions) == metric::power); // what a battery is about
     // Micro-amperes of a data sheet, not the clocks of a waiting processor: years on a coin cell.
     const ModelComparison c = compared("ds-cnn", {"STM32U575"}, {.every_s = 3600, .battery_wh = 0.8325});
     CHECK(*duty_cycle(c.results.front(), {}).battery_hours > 24 * 365);

@@ -46,6 +46,20 @@ TEST_CASE("the status and the table of memory agree on every device", "[estimate
         }
 }
 
+TEST_CASE("a card keeps its memory for itself: only what is shared with a host is shared out",
+          "[estimate][laws]") {
+    std::vector<Finding> findings;
+    for (const auto& device : shipped_session().hardware().all_devices(findings)) {
+        if (name_of(device->family) != "gpu" || !device->dram || !device->dram->capacity.known() ||
+            device->host_link_type == "shared memory" || device->runtimes.empty())
+            continue;
+        CAPTURE(device->id);
+        constexpr double kDriver = 0.2; // of 2 GB
+        CHECK(shipped_session().machine(device->id)->memory_capacity_bytes >=
+              (1 - kDriver) * device->dram->capacity.value);
+    }
+}
+
 TEST_CASE("weights and data of a chip with a memory for each do not make room for each other", "[estimate]") {
     const auto kept = shipped_session().machine("MAX78000", {});
     const Machine& machine = *kept;

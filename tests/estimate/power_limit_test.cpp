@@ -8,6 +8,7 @@
 #include "map/gpu_machine.hpp"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 #include <cmath>
 #include <limits>
@@ -221,4 +222,69 @@ TEST_CASE("a board for a desk draws its limit under dense products, at its clock
     CHECK(more("RTX-4070") > 0);
     for (const char* stated_otherwise : {"A40", "L40S", "Jetson-Orin-NX", "Apple-M2-Max-GPU", "GTX-1080"})
         CHECK(more(stated_otherwise) == 0);
+}
+
+TEST_CASE("a limit below the rating of a board lowers its clock, and the energy follows", "[power]") {
+    // As with nvidia-smi -pl.
+    Conditions half;
+    half.precision = PrecisionConfig::uniform(Precision::fp16);
+    const Workload vgg{.model = laws::session().load("vgg16"), .batch = 32};
+    for (const char* board : {"RTX-3060", "RTX-3090", "RTX-4090"}) {
+        const auto at = [&](double share) {
+            Conditions limited = half;
+            limited.changes[Lever::power_limit] = share;
+            Result r = laws::session().estimate(vgg, board, limited);
+            REQUIRE(r.ok());
+            return r;
+        };
+        const Result rated = at(1);
+        const double limit = rated.machine->power_limit_w;
+        CAPTURE(board, rated.estimate.power_w, limit);
+        CHECK(rated.estimate.clock_ratio == 1);
+        CHECK_FALSE(rated.estimate.power_limited);
+        CHECK(at(1.5).estimate.latency_s == rated.estimate.latency_s);
+        Estimate before = rated.estimate;
+        for (const double share : {0.9, 0.75, 0.6}) {
+            const Estimate now = at(share).estimate;
+            CAPTURE(share, now.power_w, now.clock_ratio);
+            CHECK(now.power_w <= share * limit * (1 + 1e-6));
+            if (rated.estimate.power_w <= share * limit)
+                continue;
+            CHECK(now.power_limited);
+            CHECK(now.power_w == Approx(share * limit));
+            CHECK(now.clock_ratio < before.clock_ratio);
+            CHECK(now.latency_s > before.latency_s);
+            if (before.clock_ratio == 1) // further down static energy takes back what voltage saves
+                CHECK(now.energy_per_inference_j < before.energy_per_inference_j);
+            before = now;
+        }
+        CHECK(before.clock_ratio < 1);
+        const Estimate named =
+            laws::session().estimate(vgg, fmt::format("{}@{:g}W", board, 0.6 * limit), half).estimate;
+        CHECK(named.power_w == Approx(before.power_w));
+        CHECK(named.latency_s == Approx(before.latency_s));
+        // Just below what it draws it is hardly slower.
+        const double near = at(rated.estimate.power_w / limit * 0.999).estimate.latency_s;
+        CHECK(near == Approx(rated.estimate.latency_s).epsilon(0.002));
+    }
+}
+
+TEST_CASE("what a larger die draws more it is granted, and its clocked part grows with it", "[power]") {
+    const auto has = [](const Machine& m) { return std::max(m.power_limit_w, m.power_budget_w); };
+    for (const char* device : {"H100", "RTX-4090", "A100", "TPU-v4", "KPU-T256", "Hailo-8", "DPU-ZCU102"})
+        for (const Structure part : {Structure::units, Structure::array, Structure::on_chip_memory}) {
+            Conditions larger;
+            larger.structure[part] = 2;
+            const auto own = laws::session().machine(device, {}),
+                       grown = laws::session().machine(device, larger);
+            CAPTURE(device, name_of(part));
+            CHECK(grown->static_power_w >= own->static_power_w);
+            CHECK(has(*grown) - grown->static_power_w == Approx(has(*own) - own->static_power_w));
+            const EnergyTable &a = *own->energy, &b = *grown->energy;
+            if (a.clocked_power.known())
+                CHECK(b.clocked_power.value / a.clocked_power.value ==
+                      Approx(b.awake_power.value / a.awake_power.value));
+            if (part == Structure::units && a.clocked_power.known())
+                CHECK(b.clocked_power.value == Approx(2 * a.clocked_power.value));
+        }
 }

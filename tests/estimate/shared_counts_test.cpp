@@ -118,3 +118,30 @@ TEST_CASE("totals alone are those of the estimate with its subgraphs", "[laws][e
             CHECK(sum == Approx(totals.estimate.latency_s).epsilon(1e-12));
         }
 }
+
+TEST_CASE("a trial of other rates is the same question asked anew", "[estimate]") {
+    const auto model = laws::bound("resnet18", 4);
+    for (const char* device : {"H100", "RTX-3060", "Xeon-8490H", "TPU-v4", "KPU-T64@6W", "Hailo-8", "QRB5165",
+                               "DPU-ZCU102", "CGRA-Plasticine", "Jetson-Orin-Nano@7W"}) {
+        Conditions conditions;
+        conditions.precision = PrecisionConfig::uniform(Precision::int8);
+        conditions.keep_subgraphs = false;
+        RateTrials trials(laws::session(), model, device, conditions);
+        for (std::size_t i = 0; i < kLeverCount; ++i)
+            for (const double factor : {4.0, 0.25, 1.0}) {
+                conditions.changes = {};
+                conditions.changes[static_cast<Lever>(i)] = factor;
+                const Result trial = trials.with(conditions.changes),
+                             anew = run_graph(laws::session(), model, device, conditions);
+                const Estimate &a = trial.estimate, &b = anew.estimate;
+                CAPTURE(device, info_of(static_cast<Lever>(i)).name, factor, a.reason, b.reason);
+                CHECK(a.status == b.status);
+                CHECK(a.latency_s == b.latency_s);
+                CHECK(a.throughput_per_s == b.throughput_per_s);
+                CHECK((a.energy_per_inference_j == b.energy_per_inference_j ||
+                       std::isnan(a.energy_per_inference_j)));
+                CHECK(a.latency_interval.high == b.latency_interval.high);
+                CHECK(trial.machine->power_limit_w == anew.machine->power_limit_w);
+            }
+    }
+}

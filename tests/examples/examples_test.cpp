@@ -68,6 +68,11 @@ TEST_CASE("the ten lines of the documents take any name, in C++ and in C alike",
         CHECK(number_after(cpp.output, "ms, ") > 0);
         CHECK(c.output == cpp.output);
     }
+    for (const char* program : {"ten_lines", "ten_lines_c"}) {
+        const Said none = run(std::string(program) + " llama-3-70b"); // 140 GB of fp16
+        CHECK(none.status != 0);
+        CHECK(none.output.find("2 devices hold it") != std::string::npos);
+    }
     std::ifstream file(ARCHSIM_SOURCE_DIR "/docs/linking.md");
     const std::string readme((std::istreambuf_iterator<char>(file)), {});
     for (const char* program : {"ten_lines.cpp", "ten_lines.c", "ten_lines.py"}) {

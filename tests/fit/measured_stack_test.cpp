@@ -75,6 +75,8 @@ TEST_CASE("published vLLM rows are told apart by the year of its second engine",
     CHECK(database.runtime("vllm-0.6")->serves(*database.device("H100").device));
     r.source_date = "2025-05";
     CHECK(stacks.of(r) == "vllm");
+    r.variant = "0.12.0"; // the last one but two that made up a step after the other
+    CHECK(stacks.of(r) == "vllm-0.13");
 }
 
 TEST_CASE("published Neuron rows are told apart by release", "[run]") {

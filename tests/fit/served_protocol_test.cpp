@@ -47,8 +47,6 @@ TEST_CASE("measured servers were asked by the benchmark that they name", "[run][
 
     for (const char* stack : {"vllm", "sglang"}) // every prompt is another whoever serves it
         CHECK(genai(stack).distinct_prompts == 0);
-    CHECK_FALSE(genai("vllm").scheduled_ahead); // vLLM 0.12
-    CHECK(protocol_for("vllm", "1024", "8192").scheduled_ahead);
     CHECK(genai("vllm").side_by_side); // Dynamo's front end
     CHECK_FALSE(protocol_for("vllm", "1024", "8192").side_by_side);
     CHECK(genai("sglang").step_tokens == 2048 + 1500);
@@ -124,6 +122,24 @@ TEST_CASE("what a benchmark's script does for one model is not done for another"
     CHECK_FALSE(of("trt-llm", "deepseek-ai/DeepSeek-R1").chunked);
     CHECK(of("sglang", "no script's model").step_tokens == 0); // SGLang's own
     CHECK(of("sglang", "no script's model").poll_steps == 1);
+}
+
+TEST_CASE("a server whose script names no format of the cache keeps the model's own", "[run][measurements]") {
+    const auto cache = [](const char* stack, const char* hardware, const char* model,
+                          const char* client = "InferenceMAX") {
+        return protocol_for(stack, "1024", "1024", 8, hardware, model, client).kv_cache;
+    };
+    CHECK(cache("sglang", "H200", "deepseek-ai/DeepSeek-R1") == Precision::bf16);
+    CHECK(cache("sglang", "MI355X", "deepseek-ai/DeepSeek-R1") == Precision::bf16);
+    CHECK(cache("trt-llm", "H200", "openai/gpt-oss-120b") == Precision::bf16);
+    CHECK(cache("vllm", "H100", "MiniMaxAI/MiniMax-M2.5") == Precision::bf16);
+    // Others say fp8, as published servers of narrow floats do.
+    for (const char* hardware : {"B200", "B300"}) {
+        CHECK_FALSE(cache("sglang", hardware, "deepseek-ai/DeepSeek-R1"));
+        CHECK_FALSE(cache("vllm", hardware, "MiniMaxAI/MiniMax-M2.5"));
+    }
+    CHECK_FALSE(cache("trt-llm", "H200", "deepseek-ai/DeepSeek-R1"));
+    CHECK_FALSE(cache("sglang", "H200", "deepseek-ai/DeepSeek-R1", "genai-perf")); // another's script
 }
 
 TEST_CASE("how often SGLang looks for requests follows from format and requests in flight",

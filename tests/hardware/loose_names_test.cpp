@@ -108,6 +108,23 @@ TEST_CASE("a size of memory is that of the card, or behind a comma of the comput
         CHECK_FALSE(gigabytes_of(other));
 }
 
+TEST_CASE("a name may say how many of a device are meant", "[hardware]") {
+    TemporaryDatabase files;
+    files.add_device(small_device("Acme-100"));
+    const HardwareDatabase database(files.root());
+    for (const char* name : {"8xAcme-100", "8x acme 100", "8 x Acme-100", "8XACME100"}) {
+        CAPTURE(name);
+        const DeviceChoice choice = database.device(name);
+        CHECK(choice.device->id == "Acme-100");
+        CHECK(choice.devices == 8);
+        CHECK(database.device(choice.one).device == choice.device);
+    }
+    CHECK(database.device("Acme-100").devices == 1);
+    CHECK(database.device("Acme-100").one.empty());
+    for (const char* name : {"0xAcme-100", "8x", "x Acme-100"})
+        CHECK_THROWS_AS(database.device(name), InputError);
+}
+
 TEST_CASE("a chip that shares its computer's memory has as much as its name says", "[hardware]") {
     TemporaryDatabase files;
     files.add_device(shared_memory_device("Fruit-9-Pro"));

@@ -1,8 +1,10 @@
 // What is sold for servers, and at whose price.
 
+#include "archsim/compare/cost.hpp"
 #include "archsim/hardware/database.hpp"
 
 #include "hardware/temporary_database.hpp"
+#include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -14,6 +16,10 @@ using namespace archsim::test;
 using nlohmann::json;
 
 TEST_CASE("accelerators with stacked memory are sold for servers", "[hardware][database]") {
+    // Until HBM2 cards for desks had it too: Vega 64 and Radeon VII, Titan V.
+    const auto of_servers_alone = [](const std::string& type) {
+        return type.starts_with("HBM") && type != "HBM2";
+    };
     namespace fs = std::filesystem;
     int of_servers = 0;
     for (const char* family : {"gpu", "tpu", "npu"})
@@ -26,10 +32,30 @@ TEST_CASE("accelerators with stacked memory are sold for servers", "[hardware][d
             of_servers += sold ? 1 : 0;
             const json* dram = device.contains("dram") ? &device["dram"] : nullptr;
             if (dram != nullptr && dram->contains("type") && (*dram)["type"].is_string() &&
-                (*dram)["type"].get<std::string>().starts_with("HBM"))
+                of_servers_alone((*dram)["type"].get<std::string>()))
                 CHECK(sold);
         }
     CHECK(of_servers > 60);
+}
+
+TEST_CASE("what clouds alone offer is sold for servers, and what they rent out beside shops need not be",
+          "[hardware][database]") {
+    const HardwareDatabase& database = shipped_session().hardware();
+    int rented = 0;
+    for (const std::string& id : database.device_ids()) {
+        const auto device = database.device(id).device;
+        const auto known = [](const std::optional<Price>& price) { return price && price->amount.known(); };
+        CAPTURE(id);
+        if (known(device->cloud_price) && !known(device->list_price)) {
+            CHECK(device->for_servers);
+            ++rented;
+        }
+        CHECK(pue_of(*device, 0) == (device->for_servers ? kDataCentrePue : 1));
+    }
+    CHECK(rented > 20);
+    CHECK(database.device("Graviton3").device->for_servers);
+    CHECK(database.device("H100@1g.10gb").device->for_servers); // a slice is where the whole is
+    CHECK_FALSE(database.device("RTX-A6000").device->for_servers);
 }
 
 TEST_CASE("another product is not sold at the price of the device that it extends", "[hardware][database]") {
@@ -48,4 +74,6 @@ TEST_CASE("another product is not sold at the price of the device that it extend
     CHECK(database.device("Acme-1").device->cloud_price);
     CHECK(database.device("Acme-2").device->cloud_price);
     CHECK_FALSE(database.device("Acme-3").device->cloud_price);
+    CHECK(database.device("Acme-2").device->for_servers);
+    CHECK_FALSE(database.device("Acme-3").device->for_servers);
 }

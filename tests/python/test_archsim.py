@@ -1,6 +1,7 @@
 """The Python package: numbers equal the library's, failures are typed, sweeps are arrays."""
 
 import json
+import pathlib
 import threading
 
 import numpy
@@ -92,6 +93,23 @@ def test_a_comparison_is_the_document_of_the_tool(session):
     assert [row["hardware"] for row in document["results"]] == ["H100", "T4"]
     assert "H100" in comparison.to_text() and "<html" in comparison.to_html()
     assert len(comparison.results) == 2
+
+
+@pytest.mark.parametrize("model", ["llama-3-8b", "llama-3-70b", "resnet50"])
+def test_an_estimate_is_what_a_comparison_says(session, model):
+    alone, beside = session.estimate(model, "RTX-3060"), session.compare([model], ["RTX-3060"]).results[0]
+    assert (alone.status, alone.reason, alone.to_dict()["executed_precision"]) == (
+        beside.status, beside.reason, beside.to_dict()["executed_precision"])
+    assert alone.latency_s == beside.latency_s or not alone.ok
+    assert alone.ok == (model != "llama-3-70b")  # a model of 8 G parameters runs in fewer bits
+
+
+def test_a_path_is_a_model_wherever_a_name_is(session):
+    file = pathlib.Path(__file__).parents[2] / "models" / "configs" / "qwen3-0.6b.json"
+    assert session.load(file).name == session.load(str(file)).name
+    assert session.estimate(file, "H100").latency_s == session.estimate(str(file), "H100").latency_s
+    with pytest.raises(TypeError, match="vary"):
+        archsim.sweep("resnet18", "H100", vary=["clock"])
 
 
 def test_a_sweep_is_monotone_in_the_batch(session):
@@ -248,7 +266,6 @@ def test_results_are_json(session, resnet):
 
 def test_the_example_prints_its_table_and_draws_where_matplotlib_is(tmp_path, capsys, monkeypatch):
     import importlib.util
-    import pathlib
     import runpy
     import sys
 
@@ -266,7 +283,6 @@ def test_the_example_prints_its_table_and_draws_where_matplotlib_is(tmp_path, ca
 
 @pytest.mark.parametrize("name", ["resnet50", "clip-vit-b32", "llama-3-8b"])
 def test_the_ten_lines_of_the_readme_take_any_name(name, capsys, monkeypatch):
-    import pathlib
     import runpy
     import sys
 

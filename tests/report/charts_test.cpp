@@ -50,7 +50,10 @@ TEST_CASE("text charts keep to the width and to ASCII when asked", "[report][cha
             options.width = width;
             options.unicode = false;
             INFO(static_cast<int>(kind) << " at " << width);
-            const std::string text = draw_text_chart(sample(kind), options);
+            Chart chart = sample(kind);
+            for (int roof = 0; kind == ChartKind::roofline && roof < 6; ++roof)
+                chart.series.push_back({"the roof of one more format", {{"a", 1, 9}, {"c", 4, 9}}, true});
+            const std::string text = draw_text_chart(chart, options);
             CHECK_THAT(text, Catch::StartsWith("Title"));
             for (const std::string& line : lines_of(text)) {
                 CHECK(display_width(line) <= static_cast<std::size_t>(width));

@@ -239,7 +239,9 @@ TEST_CASE("what may not lead wins no line of servers, sizes and one machine", "[
         if (m.name == "large")
             m.doubt = {Standing::projected, "no transformer was measured"};
     }
-    check_text(text_of(describe(local, {}, Format::text)), "large", "projected");
+    // Which model is the largest is no estimate; what is doubtful of its rate stands beside it.
+    CHECK_THAT(text_of(describe(local, {}, Format::text)),
+               Catch::Contains("Largest: large in int4, 100 tokens/s (90.0 to 110; projected)"));
     CHECK(json::parse(to_json(local, LocalView{})).at("models").at(1).at("evidence") == "projected");
 
     SizingRequest request;
@@ -345,11 +347,28 @@ TEST_CASE("measured is said of this chip or its generation, this stack and this 
     CHECK(unlike.related);
     CHECK(unlike.unlike == "no transformer was measured");
     CHECK(unlike.variance == 0.04);
-    CHECK_THAT(of(a, NetworkKind::dense_prediction).refuted, Catch::Contains("2 to 5 times slower"));
+    CHECK_THAT(of(a, NetworkKind::dense_prediction).refuted, Catch::Contains("2 to 5 times as long"));
     CHECK(of(b, NetworkKind::dense_prediction).refuted.empty()); // another chip
     Runtime another;
     another.id = "another";
     CHECK(held.of(a, another, TimeKind::inference, NetworkKind::convolution).projected);
+}
+
+TEST_CASE("steps that refute an estimate are told of the server that takes them", "[report][policy]") {
+    ServingRequest request;
+    request.load.count = 50;
+    request.load.rate_per_s = 1;
+    for (const char* model : {"mixtral-8x7b", "llama-3-8b"}) {
+        const Workload asked{.model = session().load(model), .prompt = Prompt{}};
+        const Conditions conditions{.stack = "trt-llm"};
+        const Result alone = session().estimate(asked, "H100", conditions);
+        const ServingResult served = run_serving(session(), asked.model, "H100", conditions, request);
+        REQUIRE((alone.ok() && served.ok));
+        const bool told = std::ranges::any_of(served.notes, [&](const std::string& note) {
+            return note.find("times as long as estimated here") != std::string::npos;
+        });
+        CHECK((!served.doubt.empty() || told == !alone.estimate.refuted.empty()));
+    }
 }
 
 TEST_CASE("the held rows decide what is said of shipped devices", "[report][policy]") {

@@ -39,6 +39,36 @@ const Takeaway& takeaway_of(const Report& report) {
 
 } // namespace
 
+TEST_CASE("the odds of being ahead are those of the two, whoever else there is", "[report][verdict]") {
+    const auto winner = [](std::vector<std::string> hardware) {
+        return *find_winner(compared({"resnet50"}, std::move(hardware)).results, metric::latency);
+    };
+    const Winner two = winner({"H100", "L4"}), more = winner({"H100", "L4", "A100", "T4"});
+    REQUIRE(two.best == more.best);
+    REQUIRE(*two.next == *more.next);
+    CHECK(two.ahead == more.ahead);
+    CHECK(two.ahead == Approx(two.probability));
+    CHECK(more.ahead >= more.probability);
+}
+
+TEST_CASE("nobody is called best whom an unmeasured estimate beats with all of its interval",
+          "[report][verdict]") {
+    ModelComparison c = compared({"resnet50"}, {"H100", "T4"});
+    const auto labels = hardware_labels(c.results);
+    const auto first_line = [&] {
+        return verdict_record(
+                   {.results = c.results, .labels = labels, .by = metric::latency, .conditions = {}})
+            .lines.front();
+    };
+    CHECK_THAT(first_line(), Contains("Fastest: H100"));
+    Estimate& faster = c.results.front().estimate;
+    faster.projected = true;
+    REQUIRE(faster.latency_interval.high < c.results.back().estimate.latency_interval.low);
+    CHECK_THAT(first_line(), !Contains("Fastest") && Contains("T4") && Contains("H100"));
+    faster.latency_interval.high = 2 * c.results.back().estimate.latency_interval.low;
+    CHECK_THAT(first_line(), Contains("Fastest: T4"));
+}
+
 TEST_CASE("the verdict names the winner of find_winner, its value and who is tied", "[report][verdict]") {
     const ModelComparison c = compared({"resnet50"}, {"H100", "A100", "T4", "KPU-T64@6W"});
     const auto labels = hardware_labels(c.results);
@@ -120,6 +150,41 @@ TEST_CASE("language models are judged by tokens", "[report][verdict]") {
     CHECK_THAT(text, Contains("tokens/s") && Contains("J/token") && !Contains("FPS/W"));
     for (const Result& r : c.results)
         CHECK(*value_of(r, metric::token_rate) == Approx(r.generation->tokens_per_s_stream));
+}
+
+TEST_CASE("money says what of: requests and tokens of a language model, inferences of others",
+          "[report][verdict][cost]") {
+    CompareModelsRequest request;
+    request.hardware = {"H100", "L4"};
+    CompareModelsView view;
+    view.sort_by = &metric::cost;
+    request.models = {"llama-3-8b"};
+    request.workload.prompt = Prompt{};
+    CHECK_THAT(
+        takeaway_of(describe(compare_models(laws::session(), request), view, Format::text)).lines.front(),
+        Contains("per million requests ($") && Contains("written per million tokens)"));
+    request.models = {"resnet50"};
+    request.workload.prompt.reset();
+    CHECK_THAT(
+        takeaway_of(describe(compare_models(laws::session(), request), view, Format::text)).lines.front(),
+        Contains("per million inferences"));
+}
+
+TEST_CASE("a rate beyond what a device completes stands first, with how many carry it", "[report][verdict]") {
+    CompareModelsView view;
+    view.percentiles = PercentileRequest{.rate_per_s = 1e5, .rows = laws::session().spread_rows()};
+    const ModelComparison c = compared({"resnet50"}, {"T4"});
+    CHECK_THAT(takeaway_of(describe(c, view, Format::text)).lines.front(),
+               Contains("Overloaded at ") && Contains(" devices carry it"));
+    view.percentiles->rate_per_s = 10;
+    CHECK_THAT(takeaway_of(describe(c, view, Format::text)).lines.front(), !Contains("Overloaded"));
+}
+
+TEST_CASE("another stack is advised on where its odds are 3 to 1", "[report][verdict]") {
+    const ModelComparison c = compared({"bert-large", "bert-base", "resnet50", "vit_b_16"}, {"A100", "T4"});
+    for (const std::vector<TriedChange>& of_model : c.tried)
+        for (const TriedChange& change : of_model)
+            CHECK((change.asked.find("--runtime") == std::string::npos || change.probability >= 0.75));
 }
 
 TEST_CASE("several models: the matrix first, a line for each, details on request", "[report][verdict]") {

@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -61,6 +62,23 @@ TEST_CASE("the C interface sets what it returns when it fails too") {
           ARCHSIM_INPUT);
     CHECK(json == nullptr);
     CHECK(archsim_run_json(nullptr, open.model, nullptr, "H100", nullptr, &json, nullptr) == ARCHSIM_USAGE);
+}
+
+TEST_CASE("what is not known is no number in C") {
+    const Open open;
+    archsim_workload workload = {};
+    workload.single_pass = 1;
+    archsim_estimate estimate;
+    REQUIRE(open.run(workload, estimate) == ARCHSIM_OK);
+    CHECK(estimate.latency_s > 0);
+    CHECK(std::isnan(estimate.time_per_output_token_s));
+    const archsim_conditions conditions = {.precision = "fp32"};
+    REQUIRE(archsim_run(open.session, open.model, nullptr, "T4", &conditions, &estimate, nullptr) ==
+            ARCHSIM_OK);
+    CHECK(estimate.outcome == ARCHSIM_DOES_NOT_FIT);
+    for (const double number : {estimate.latency_s, estimate.latency_low_s, estimate.throughput_per_s,
+                                estimate.power_w, estimate.energy_per_inference_j, estimate.utilization})
+        CHECK(std::isnan(number));
 }
 
 TEST_CASE("a question of zeros in C is that of the tools, and says what runs") {

@@ -292,6 +292,9 @@ TEST_CASE("what-if changes exactly what it names", "[architectures]") {
     const auto faster = compare(request);
     CHECK(faster.what_if->results[0].estimate.latency_s == faster.results[0].estimate.latency_s);
     CHECK(faster.what_if->results[1].estimate.latency_s < faster.results[1].estimate.latency_s);
+    const std::string text = render(describe(faster, {}, Format::text), Format::text);
+    CHECK(text.find("With GPU:peak=200%") < text.find("Batch Size")); // what was asked comes first
+    CHECK_THAT(text, !Catch::Contains("CPU: energy per inference"));
     request.what_if = {"batch=8", "precision=int8"};
     const auto other = compare(request);
     CHECK(other.what_if->results[1].estimate.latency_s ==

@@ -1,6 +1,7 @@
 // Language models: attention and caches against closed formulas, phases against each other.
 
 #include "archsim/run/serve.hpp"
+#include "hardware/uncertainty.hpp"
 #include "laws/laws.hpp"
 #include "result/format_parts.hpp"
 #include "session/generation/phases.hpp"
@@ -9,6 +10,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <set>
 
 using namespace archsim;
@@ -160,6 +162,27 @@ TEST_CASE("language models run on stacks made for them", "[generation]") {
     CHECK(runtime("Xeon-8480+") == "openvino");
     CHECK(runtime("Apple-M1-GPU") == "llama.cpp");
     CHECK(runtime("KPU-T256") == "kpu-domainflow");
+}
+
+TEST_CASE("an answer to one user runs on a stack that was measured on such devices, where there is one",
+          "[generation][laws]") {
+    const HardwareDatabase& hardware = laws::session().hardware();
+    for (const std::string& name : hardware.device_ids()) {
+        CAPTURE(name);
+        const auto device = hardware.device(name).device;
+        if (device->runtimes.empty() || device->default_runtime.empty())
+            continue;
+        const HeldRows& held = laws::session().machine(name)->uncertainty->held();
+        const auto measured = [&](const std::string& id) {
+            const auto stack = hardware.runtime(id);
+            return stack->language_models && held.measured(*device, *stack, TimeKind::decode);
+        };
+        const std::string one = measured_language_runtime(laws::session(), name);
+        CHECK(measured(one) == std::any_of(device->runtimes.begin(), device->runtimes.end(), measured));
+        if (measured(language_runtime(hardware, *device))) // a measured one stays
+            CHECK(one == language_runtime(hardware, *device));
+    }
+    CHECK(measured_language_runtime(laws::session(), "RTX-3060") == "llama.cpp");
 }
 
 TEST_CASE("integer formats quantise weights alone where the stack says so", "[generation]") {
@@ -381,7 +404,11 @@ TEST_CASE("what does not fit says how many devices hold it", "[generation]") {
     CHECK(alone.generation->devices_needed == 2);
     CHECK(alone.estimate.reason.find("2 devices hold it") != std::string::npos);
     // What does not fit could lie in host memory; the table of embeddings is read row by row.
-    const Result small = answer("T4", Precision::fp16, {});
+    Conditions served = options_of(Precision::fp16); // by a stack that leaves no table to the host
+    served.stack =
+        language_runtime(laws::session().hardware(), *laws::session().hardware().device("T4").device);
+    const Result small = laws::session().estimate(
+        {.model = laws::session().load("llama-3-8b"), .prompt = Prompt{}}, "T4", served);
     REQUIRE(small.estimate.status == Status::does_not_fit);
     const double outside = small.estimate.memory.peak_bytes - small.estimate.memory.capacity_bytes,
                  link = small.machine->rate(Resource::host_link_bytes),
@@ -402,6 +429,25 @@ TEST_CASE("what does not fit says how many devices hold it", "[generation]") {
     REQUIRE(several.ok());
     CHECK(several.generation->devices == 2);
     CHECK(several.generation->memory_bytes < 16e9);
+}
+
+TEST_CASE("a name that says how many devices is one with that number of devices", "[generation]") {
+    const Session& session = laws::session();
+    const Workload workload{.model = session.load("llama-3-8b"), .prompt = Prompt{}};
+    Conditions two;
+    two.devices = 2;
+    const Result named = session.estimate(workload, "2xH100", {}),
+                 stated = session.estimate(workload, "H100", two);
+    REQUIRE(named.ok());
+    CHECK(named.hardware == stated.hardware);
+    CHECK(named.conditions.devices == 2);
+    CHECK(named.estimate.latency_s == stated.estimate.latency_s);
+    two.devices = 3;
+    CHECK_THROWS_AS(session.estimate(workload, "2xH100", two), UsageError);
+    CHECK_THROWS_AS(session.machine("2xH100", {}), InputError); // what shares a model is said beside it
+    ServingRequest load;
+    load.load.count = 4;
+    CHECK(run_serving(session, workload.model, "2xH100", {}, load).parallelism.tensor == 2);
 }
 
 TEST_CASE("ways to share a model in one answer", "[generation]") {

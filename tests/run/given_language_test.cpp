@@ -193,7 +193,7 @@ TEST_CASE("every step follows a measured server by one factor, that of the note"
         request.load.count = 50;
         request.plan.concurrency = in_flight;
         request.plan.request_s = 0;
-        request.plan.prompt_token_s = 0;
+        request.plan.prompt_token_s = request.plan.answer_token_s = 0;
         request.find_capacity = false;
         Conditions conditions;
         conditions.stack = "vllm";

@@ -5,6 +5,7 @@
 #include "archsim/core/finding.hpp"
 #include "checkpoint/gguf_maker.hpp"
 #include "fields/serving_fields.hpp"
+#include "session/named_format.hpp"
 #include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>

@@ -8,6 +8,7 @@
 #include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <map>
@@ -140,6 +141,108 @@ TEST_CASE("what does not fit says the longest context that does, and the cache w
     CHECK_THAT(narrow.command, Catch::Contains(" -ctk q"));
 }
 
+TEST_CASE("where the weights do not fit, a file that does is named, and it runs", "[local]") {
+    LocalRequest request;
+    take_machine(shipped_session(), "RTX 4080", request);
+    request.context = 4096;
+    request.models = {"qwen3:32b"};
+    const std::string why = local_models(shipped_session(), request).models.front().reason;
+    CAPTURE(why);
+    const auto at = why.find("a file in ");
+    REQUIRE(at != std::string::npos);
+    request.formats = {why.substr(at + 10, why.find(" fits", at) - at - 10)};
+    const LocalModel narrower = local_models(shipped_session(), request).models.front();
+    CHECK(narrower.runs);
+    CHECK_THAT(narrower.command, Catch::Contains(request.formats.front() + ".gguf"));
+    request.models = {"qwen3-8b-Q6_K.gguf"}; // whose format is its own
+    CHECK_THAT(local_models(shipped_session(), request).models.front().reason, Catch::Contains("Q6_K"));
+}
+
+TEST_CASE("a context that nobody asked for shrinks to that of a model that is named", "[local]") {
+    LocalRequest request;
+    request.device = "RTX-3060";
+    request.models = {"tinyllama"};
+    const LocalModel shorter = local_models(shipped_session(), request).models.front();
+    CHECK(shorter.runs);
+    CHECK(shorter.context == 2048);
+    CHECK_THAT(shorter.command, Catch::Contains(" -c 2048"));
+    request.context = 4096;
+    CHECK_FALSE(local_models(shipped_session(), request).models.front().runs);
+}
+
+TEST_CASE("cards divide the layers: they hold more and are no faster", "[local]") {
+    LocalRequest request;
+    request.device = "RTX-3090";
+    request.models = {"llama-3.1-8b", "qwen3:32b", "llama3.3:70b"};
+    request.formats = {"int4"};
+    const LocalAnswer one = local_models(shipped_session(), request);
+    take_machine(shipped_session(), "2x RTX 3090", request);
+    CHECK(request.devices == 2);
+    request.device = one.device;
+    const LocalAnswer two = local_models(shipped_session(), request);
+    REQUIRE(one.models.size() == two.models.size());
+    std::size_t more = 0;
+    for (std::size_t i = 0; i < one.models.size(); ++i) {
+        const LocalModel &a = one.models[i], &b = two.models[i];
+        INFO(a.name << ": " << b.reason);
+        CHECK(b.runs >= a.runs);
+        more += b.runs && !a.runs;
+        if (a.runs)
+            CHECK(a.output.per_s == b.output.per_s);
+        CHECK(b.memory_bytes >= a.memory_bytes);
+    }
+    CHECK(more > 0);
+    request.device = "Apple-M4";
+    CHECK_THROWS_AS(local_models(shipped_session(), request), UsageError);
+}
+
+TEST_CASE("a host is a processor beside a device that is none", "[local]") {
+    LocalRequest request;
+    request.device = "RTX-3090";
+    request.host = "RTX-3060";
+    CHECK_THROWS_AS(local_models(shipped_session(), request), UsageError);
+    request.device = "Cortex-A76-RPi5";
+    request.host = "Core-i7-8700K";
+    CHECK_THROWS_AS(local_models(shipped_session(), request), UsageError);
+    CHECK_THROWS_AS(take_machine(shipped_session(), "RTX 3090 + RTX 3060", request), InputError);
+    request = {};
+    take_machine(shipped_session(), "Core i7-8700K + RTX 3060", request);
+    CHECK(request.host == "Core-i7-8700K");
+}
+
+TEST_CASE("a size of memory that nobody named is said, and one that was is not", "[local]") {
+    const auto first_line = [](const char* machine) {
+        LocalRequest request;
+        take_machine(shipped_session(), machine, request);
+        request.models = {"qwen3:8b"};
+        return render(describe(local_models(shipped_session(), request), {}, Format::text), Format::text,
+                      {400});
+    };
+    for (const char* named : {"MacBook Pro M4 Max 128GB", "M3 24GB", "RTX 3090", "DGX Spark 128GB"})
+        CHECK_THAT(first_line(named), !Catch::Contains("is assumed"));
+    CHECK_THAT(first_line("DGX Spark"), Catch::Contains(": 128 GB is assumed"));
+    CHECK_THAT(first_line("i7-8700K"), Catch::Contains("is assumed") && Catch::Contains("-ngl 0"));
+}
+
+TEST_CASE("data begin with what runs, in the order of the table, doubtful or not", "[local]") {
+    LocalRequest request;
+    request.device = "RTX-3060";
+    const LocalAnswer answer = local_models(shipped_session(), request);
+    const auto data = nlohmann::json::parse(to_json(answer, {})).at("models");
+    CHECK(data.size() == answer.models.size());
+    CHECK(std::is_sorted(data.begin(), data.end(), [](const auto& a, const auto& b) {
+        return a.at("fast_enough").template get<bool>() > b.at("fast_enough").template get<bool>();
+    }));
+    const LocalModel* largest = nullptr;
+    for (const LocalModel& m : answer.models)
+        if (m.runs && !m.too_slow && (largest == nullptr || m.parameters > largest->parameters))
+            largest = &m;
+    REQUIRE(largest != nullptr);
+    CHECK_THAT(render(describe(answer, {}, Format::text), Format::text, {}),
+               Catch::Contains("argest: " + largest->name + " in") ||
+                   Catch::Contains("Newest and largest ("));
+}
+
 TEST_CASE("vision models run on a small board", "[local]") {
     LocalRequest request;
     request.device = "Jetson-Orin-Nano";
@@ -210,6 +313,7 @@ TEST_CASE("commands of llama.cpp name the file's type and the layers on the GPU"
           "llama-server -m qwen3-8b-Q8_0.gguf -c 4096 -ngl 20 -ctk q8_0 -ctv q8_0");
     CHECK(llama_command(llama_file("qwen3-8b", "bf16"), 4096, -1, 36) ==
           "llama-server -m qwen3-8b-BF16.gguf -c 4096 -ngl 0");
+    CHECK(llama_file("qwen3-8b", "Q3_K_M") == "qwen3-8b-Q3_K_M.gguf");
     CHECK(llama_command(llama_file("qwen3-8b", "fp8"), 4096, 36, 36).empty()); // it has no such files
 }
 
@@ -229,7 +333,7 @@ TEST_CASE("the newest stand first, of one year the largest, and every language m
     std::pair<double, double> before = {3000, 0}; // year, parameters
     for (const std::vector<Cell>& row : std::get<Table>(*table).rows) {
         INFO(row[0].text);
-        const std::pair<double, double> own = {row[2].value.value_or(0), row[1].value.value_or(0)};
+        const std::pair<double, double> own = {row[5].value.value_or(0), row[4].value.value_or(0)};
         CHECK((own.first < before.first || own.second <= before.second));
         CHECK(own.first <= before.first);
         before = own;

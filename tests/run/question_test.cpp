@@ -3,6 +3,7 @@
 
 #include "answers/compare/compare_models_report.hpp"
 #include "archsim/compare/cost.hpp"
+#include "archsim/run/compare_models.hpp"
 #include "laws/laws.hpp"
 #include "report/blocks/result_row.hpp"
 #include "result/ranking.hpp"
@@ -95,6 +96,32 @@ TEST_CASE("names that do not exist throw with the nearest ones; a device that ca
     CHECK_THROWS_AS(ask("resnet18", "H100", fp16(0)), UsageError);
     CHECK_THROWS_AS(ask("resnet18", "H100", fp16(1.5)), UsageError);
     CHECK_THROWS_AS(session.estimate({.model = {}}, "H100"), UsageError);
+}
+
+TEST_CASE("what the memory does not hold runs in fewer bits where nobody named a format, whoever asks",
+          "[question][laws]") {
+    std::size_t fewer = 0;
+    for (const char* model : {"llama-3-8b", "llama-3-70b", "stable-diffusion-3.5-medium", "resnet50"})
+        for (const char* device : {"Mac mini M4 16GB", "RTX-3060", "RTX-4090", "T4"}) {
+            CAPTURE(model, device);
+            const Result alone = laws::session().estimate({.model = laws::session().load(model)}, device);
+            CompareModelsRequest request;
+            request.models = {model};
+            request.hardware = {device};
+            const ModelComparison compared = compare_models(laws::session(), request);
+            const Result& beside = compared.results.front();
+            CHECK(alone.estimate.status == beside.estimate.status);
+            CHECK(alone.estimate.reason == beside.estimate.reason);
+            CHECK(alone.estimate.latency_s == beside.estimate.latency_s);
+            CHECK(alone.estimate.executed == beside.estimate.executed);
+            for (const Result& usual : compared.too_large.front())
+                CHECK(usual.estimate.status == Status::does_not_fit);
+            fewer += !compared.too_large.front().empty();
+        }
+    CHECK(fewer >= 3);
+    Conditions named;
+    named.precision = PrecisionConfig::uniform(Precision::bf16);
+    CHECK(ask("llama-3-8b", "RTX-3060", named, Prompt{}).estimate.status == Status::does_not_fit);
 }
 
 TEST_CASE("what is printed is what ran, for every field of the question", "[question]") {

@@ -9,6 +9,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -56,6 +57,10 @@ TEST_CASE("measured layouts are estimated as serve_model does, whatever stands b
     CHECK(layouts.rows[1].ours->token_ms == Approx(1e3 * run.summary.time_per_token_s.mean).epsilon(1e-9));
     CHECK(layouts.rows[1].ours->first_ms == Approx(1e3 * run.summary.time_to_first_s.mean).epsilon(1e-9));
     CHECK(layouts.rows[1].low.token_ms < layouts.rows[1].ours->token_ms);
+    // A client of one's own asks a server at its defaults, InferenceMAX one that its scripts start.
+    const auto learnt = served_errors(layouts);
+    CHECK(learnt.size() == 6);
+    CHECK(std::ranges::all_of(learnt, [](const ErrorRow& row) { return of_defaults(row.metric); }));
 
     REQUIRE(layouts.groups.size() == 3); // a limit at each quartile
     for (const LayoutGroup& group : layouts.groups) {

@@ -4,6 +4,7 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/extend/renderer.hpp"
 #include "archsim/run/serve.hpp"
+#include "archsim/run/step.hpp"
 #include "session/server/server.hpp"
 #include "support/shipped_session.hpp"
 
@@ -103,7 +104,7 @@ TEST_CASE("a mixture of experts on eight devices is priced on every kind of devi
 TEST_CASE("intervals of waits: in proportion to steps in flight, wider than steps at a rate", "[serving]") {
     ServingRequest held = load_of(0, 300);
     held.plan.concurrency = 16;
-    held.plan.request_s = held.plan.prompt_token_s = 0; // steps alone
+    held.plan.request_s = held.plan.prompt_token_s = held.plan.answer_token_s = 0; // steps alone
     const ServingResult in_flight = serve(held);
     REQUIRE(in_flight.ok);
     const auto& waits = in_flight.bounds;
@@ -155,12 +156,57 @@ TEST_CASE("what a server does by default is its stack's, unless the request says
     burst.load.output_tokens = 64;
     burst.plan.concurrency = 1500;
     burst.plan.warm_up = 0;
-    burst.plan.request_s = burst.plan.prompt_token_s = 0; // else no more come through before the engine
+    burst.plan.request_s = burst.plan.prompt_token_s = burst.plan.answer_token_s =
+        0; // else no more come through before the engine
     const double by_default = under_vllm(burst, "llama-3.2-1b").outcome.batch;
     burst.plan.engine.sequences = 256;
     CHECK(under_vllm(burst, "llama-3.2-1b").outcome.batch <= 256);
     CHECK(by_default > 256);
     CHECK(by_default <= 1024);
+}
+
+TEST_CASE("intervals of a server at its stack's defaults have a width of their own", "[serving]") {
+    const Session& session = test::shipped_session();
+    const Model model = session.load("llama-3-8b");
+    ServingRequest request = load_of(0.5, 20);
+    Conditions conditions = in_fp8();
+    conditions.stack = "vllm";
+    const auto run = [&] { return run_serving(session, model, "H100", conditions, request); };
+    const ServingResult usual = run();
+    request.plan.engine.step_tokens = 8192; // what it is anyway: somebody chose it
+    const ServingResult tuned = run();
+    REQUIRE((usual.ok && tuned.ok));
+    CHECK(usual.summary.time_per_token_s.mean == tuned.summary.time_per_token_s.mean);
+    CHECK(usual.step_high > tuned.step_high);
+    CHECK(usual.step_low * usual.step_high == Approx(1));
+    request = load_of(0.5, 20);
+    request.plan.stream_interval = 10;
+    CHECK(run().step_high == tuned.step_high);
+}
+
+TEST_CASE("a stack whose host makes up steps in turn is waited for at every step, under its base's limits",
+          "[serving]") {
+    const Session& session = test::shipped_session();
+    const Model model = session.load("llama-3-8b");
+    const auto engine = [&](const char* stack) {
+        Conditions conditions = in_fp8();
+        conditions.stack = stack;
+        return StepEngine(session, model, "H100", conditions);
+    };
+    const StepEngine ahead = engine("vllm"), in_turn = engine("vllm-0.13");
+    const auto more = [&](std::int64_t sequences, StepRequest each) {
+        const std::vector<StepRequest> step(static_cast<std::size_t>(sequences), each);
+        return in_turn.step(step).seconds - ahead.step(step).seconds;
+    };
+    CHECK(more(64, {1, 1000}) == Approx(64 * 38e-6));
+    CHECK(more(2, {4096, 0}) == Approx(2 * 38e-6));     // the device decides
+    CHECK(more(1, {600, 0}) == Approx(0).margin(1e-9)); // launches, which were measured of whole steps
+    CHECK(in_turn.cache_room_bytes() == Approx(ahead.cache_room_bytes()));
+    ServingRequest request = load_of(0.5, 40);
+    Conditions conditions = in_fp8();
+    conditions.stack = "vllm-0.13";
+    const ServingResult served = run_serving(session, model, "H100", conditions, request);
+    CHECK(served.summary.time_to_first_s.mean > 0.0077); // requests pass the same process
 }
 
 TEST_CASE("a share of the memory is what the stack means by it", "[serving]") {
@@ -360,7 +406,7 @@ TEST_CASE("prompts that no captured graph holds wait for the host, one graph lon
 
     ServingRequest request = load_of(0, 64);
     request.plan.concurrency = 4;
-    request.plan.request_s = request.plan.prompt_token_s = 0; // steps alone
+    request.plan.request_s = request.plan.prompt_token_s = request.plan.answer_token_s = 0; // steps alone
     request.find_capacity = false;
     Conditions conditions = in_fp8();
     conditions.stack = "vllm";

@@ -54,8 +54,27 @@ TEST_CASE("values with a unit are factors on the device's own, and units are tho
     for (const SweepRow& row : all_rows(both, 1))
         CHECK(row.factors[0] ==
               built_units(*test::shipped_session().hardware().device(row.hardware).device, row.factors[0]));
-    for (const char* bad : {"bandwidth=2GHz", "bandwidth=1x,20GB/s", "array=32x64", "sram=2x", "units=4GB"})
+    CHECK(parse_sweep_axis("On-Chip Memory=2x").name == "on_chip_memory");
+    for (const char* bad : {"bandwidth=2GHz", "bandwidth=1x,20GB/s", "array=32x64", "sram=2x", "units=4GB",
+                            "bw=2x", "array=64", "units=16,32", "clock=2", "on_chip_memory=1x,2"})
         CHECK_THROWS_AS(parse_sweep_axis(bad), UsageError);
+}
+
+TEST_CASE("what was asked is what is echoed, and the stated device is held beside the best", "[sweep]") {
+    SweepRequest q;
+    q.models = {"resnet18"};
+    q.hardware = {"TPU-v4i"};
+    q.precisions = {"fp16"}; // multiplies bf16
+    q.axes = {parse_sweep_axis("array=512x512,1024x1024")};
+    const Sweep sweep(test::shipped_session(), q);
+    SweepSummary summary(sweep.request().axes);
+    for (const SweepRow& row : all_rows(sweep, 1))
+        summary.add(row);
+    summary.study(sweep);
+    const std::string said = sweep_lines(summary).front();
+    CHECK_THAT(said, Catch::Contains("array 512x512"));
+    CHECK_THAT(said, Catch::Contains("(fp16 requested)"));
+    CHECK_THAT(said, Catch::Contains(" as stated"));
 }
 
 TEST_CASE("an engine that stands for a chip has the operations of the units that are left", "[sweep]") {

@@ -62,6 +62,31 @@ TEST_CASE("a file's numbers say its format", "[precision]") {
     CHECK_FALSE(format_of_file(Graph{}));
 }
 
+TEST_CASE("where no format fits, the smallest says how far the device is from it", "[precision]") {
+    const Session& session = laws::session();
+    const Result r = session.estimate({.model = session.load("mobilenet_v2")}, "STM32H747", {});
+    REQUIRE(r.estimate.status == Status::does_not_fit);
+    CHECK(r.estimate.reason.starts_with("in int8 needs "));
+}
+
+TEST_CASE("a chip of one format is used with it, and refusals name it", "[precision]") {
+    const Session& session = laws::session();
+    Device device = *session.hardware().device("Hailo-8").device;
+    for (Engine& engine : device.engines) {
+        const Fact rate = engine.rate(Precision::int8);
+        engine.ops_per_clock = {};
+        engine.ops_per_clock[static_cast<std::size_t>(Precision::int16)] = rate;
+    }
+    Machine machine = *session.machine("Hailo-8", {});
+    machine.device = std::make_shared<const Device>(device);
+    machine.runtime = session.hardware().runtime("ideal"); // a stack of formats has none of others
+    const auto deployed = deployed_on(machine);
+    REQUIRE(deployed.size() == 1);
+    CHECK(deployed.front().compute == Precision::int16);
+    CHECK_THAT(resolve_precision(device, *machine.runtime, PrecisionConfig::uniform(Precision::fp64)).note,
+               Catch::EndsWith("it multiplies int16"));
+}
+
 TEST_CASE("the format is the file's, the prompt's, or the one that is named", "[precision]") {
     const auto file = std::filesystem::temp_directory_path() / "archsim-halves.onnx";
     std::ofstream(file, std::ios::binary) << convolution(Proto::FLOAT16).SerializeAsString();

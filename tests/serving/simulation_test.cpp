@@ -386,6 +386,43 @@ TEST_CASE("requests pass the process before an engine one after another", "[serv
     CHECK(out.requests[1].time_to_first() == Approx(0.52));
 }
 
+TEST_CASE("tokens pass the process behind an engine, which goes on meanwhile", "[serving]") {
+    SimplePrices prices;
+    ServingPlan plan = plain();
+    std::vector<ServedRequest> all(2);
+    for (ServedRequest& r : all) {
+        r.prompt_tokens = 100;
+        r.output_tokens = 200;
+    }
+    const double read = 0.01 + 200e-4, step = 0.01 + 2e-5;
+    // Two tokens a step, 2 ms: each is on its way before the next ones come.
+    plan.answer_token_s = 0.001;
+    ServingOutcome out = simulate_serving(plan, prices, all);
+    CHECK(out.requests[1].first_token_s == Approx(read + 0.002));
+    CHECK(out.requests[1].end_s == Approx(read + 199 * step + 0.002));
+    CHECK(serving_capacity(plan, prices, all) == Approx(1 / (200 * 0.001)));
+    // 40 ms: the engine is done when the process is at a quarter of its work.
+    plan.answer_token_s = 0.02;
+    out = simulate_serving(plan, prices, all);
+    CHECK(out.requests[1].first_token_s == Approx(read + 0.04));
+    CHECK(out.requests[1].end_s == Approx(read + 400 * 0.02));
+    CHECK(out.busy_s == Approx(read + 199 * step));
+    CHECK(serving_capacity(plan, prices, all) == Approx(1 / (200 * 0.02)));
+    // Who waits for answers asks anew when they are there; a request passes before tokens that come later.
+    plan.concurrency = 1;
+    out = simulate_serving(plan, prices, all);
+    CHECK(out.requests[1].arrival_s == Approx(out.requests[0].end_s));
+    CHECK(out.output_tokens == 400);
+    plan.concurrency = 0;
+    // Ten at a time are one message; where answers pass side by side nobody waits for others.
+    plan.stream_interval = 10;
+    CHECK(simulate_serving(plan, prices, all).requests[1].end_s == Approx(read + 199 * step + 0.004));
+    plan.side_by_side = true;
+    CHECK(simulate_serving(plan, prices, all).requests[1].end_s == Approx(read + 199 * step));
+    plan.stream_interval = 0;
+    CHECK_THROWS_AS(simulate_serving(plan, prices, all), UsageError);
+}
+
 TEST_CASE("groups of an engine have limits of their own", "[serving]") {
     SimplePrices prices;
     ServingPlan plan = plain();

@@ -156,11 +156,6 @@ Verdict more_structure(Network& network, const Question& q, RandomSource& random
     const Result larger = network.run(more);
     if (part == Structure::units && is_of(q, "cpu") && q.conditions.scenario == Scenario::throughput)
         base.estimate.latency_s = std::max(base.estimate.latency_s, larger.estimate.latency_s);
-    // More of a die that is awake leaves less of the same limit for work, or nothing.
-    const bool nothing_left = !larger.ok() && larger.machine && larger.machine->power_limit_w > 0 &&
-                              larger.machine->static_power_w >= larger.machine->power_limit_w;
-    if (part != Structure::clock && (larger.estimate.power_limited || nothing_left))
-        return {};
     const std::string what = fmt::format("{} x {}", name_of(part), factor);
     // A wavefront fills the whole array: of networks of microseconds that is up to a fifth of the time.
     constexpr double kOfFilling = 0.2;

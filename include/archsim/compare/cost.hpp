@@ -83,10 +83,10 @@ ARCHSIM_API Cost cost_of(const Result& result, const CostOptions& options);
 
 /// Facility over IT power of the mean data centre; Uptime Institute Global Data Center Survey 2023.
 inline constexpr double kDataCentrePue = 1.58;
-/// Facility over IT power: `stated`, else that of a data centre for what is rented by the hour or sold for
-/// servers, and 1 for everything else, since nothing cools a desk.
+/// Facility over IT power: `stated`, else that of a data centre for what is sold for servers, and 1 for
+/// everything else, since nothing cools a desk.
 inline double pue_of(const Device& device, double stated) {
-    return stated > 0 ? stated : device.cloud_price ? kDataCentrePue : 1;
+    return stated > 0 ? stated : device.for_servers ? kDataCentrePue : 1;
 }
 
 /// What the tokens of a language model cost, those read and those written apart.

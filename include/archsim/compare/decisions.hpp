@@ -64,6 +64,7 @@ struct TriedChange {
     std::string asked;      ///< "--precision fp8", "--hardware Jetson-Orin-Nano@15W"
     double gain = 1;        ///< times as good
     double first_token = 1; ///< times as long to the first token, of what answers prompts
+    double probability = 1; ///< that it gains at all
 };
 
 } // namespace archsim

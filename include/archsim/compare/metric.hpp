@@ -16,6 +16,7 @@
 #include "archsim/compare/result.hpp"
 #include "archsim/core/export.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -33,6 +34,13 @@ namespace archsim {
 struct Measure {
     double value = 0;
     Interval interval; ///< a point where the metric has none of its own
+    /// The value were its device asleep between inferences, where nobody states whether it can be: anything
+    /// between the two may be true, so that nothing there is ranked against it.
+    std::optional<double> asleep = {};
+    /// Whether somebody's value lies where nothing is known.
+    bool leaves_open(double other) const {
+        return asleep && std::min(value, *asleep) < other && other < std::max(value, *asleep);
+    }
 };
 
 enum class Better : std::uint8_t { lower, higher };
@@ -175,9 +183,12 @@ inline double value_or_nan(const Result& result, const Metric& metric, const Cos
     return value_of(result, metric, conditions).value_or(std::numeric_limits<double>::quiet_NaN());
 }
 
-/// What results are ranked by when nothing else is asked for: latency, or throughput when saturated.
-inline const Metric& ranked_by(Scenario scenario) {
-    return scenario == Scenario::throughput ? metric::throughput : metric::latency;
+/// What results are ranked by when nothing else is asked for: latency, throughput when saturated, and on a
+/// battery the average power, which says how long that lasts.
+inline const Metric& ranked_by(const Conditions& conditions) {
+    return conditions.duty.battery_wh > 0                ? metric::power
+           : conditions.scenario == Scenario::throughput ? metric::throughput
+                                                         : metric::latency;
 }
 
 /// The best of several results, under the one policy of who may be named first: may_lead().
@@ -185,6 +196,7 @@ struct Winner {
     std::size_t best = 0;   ///< index of the best result that may lead; of the best one where none may
     bool leads = true;      ///< false: none may be named first
     double probability = 1; ///< that it is the best of those that may lead
+    double ahead = 1;       ///< odds that it is better than `next`, whoever else there is
     /// Where that is less than kCalled: all of those that may well be the best, it among them, best first.
     /// Empty: it is called.
     std::vector<std::size_t> close;

@@ -33,6 +33,8 @@ inline constexpr std::string_view kEfficientMode = "MaxQ";
 struct DeviceChoice {
     std::shared_ptr<const Device> device;
     std::string power_mode; ///< empty when the device has no modes
+    double devices = 1;     ///< how many of it the name speaks of: 8 of "8xH100"
+    std::string one;        ///< "H100" of "8xH100"; empty where the name speaks of one
 };
 
 /// Which values a database gives for numbers that state another one "before" measurements were looked at:
@@ -57,8 +59,8 @@ class HardwareDatabase {
     /// the device has no modes of its own, or a size of memory as "24GB" where it shares that of its
     /// computer) or a path to a JSON file; case-insensitive, aliases too, and names with words around them:
     /// "Mac mini M4 Pro (24 GB)" is Apple-M4-Pro-GPU@24GB, "RTX 4070 laptop, 32GB" RTX-4070-Laptop; "COMPUTER
-    /// + NAME" is the device in a computer of the database. Throws InputError with the nearest names. Safe to
-    /// call from several threads.
+    /// + NAME" is the device in a computer of the database, "8xH100" eight of one. Throws InputError with the
+    /// nearest names. Safe to call from several threads.
     ARCHSIM_API DeviceChoice device(std::string_view name) const;
     /// A software stack by name or alias. Throws InputError with the nearest names.
     ARCHSIM_API std::shared_ptr<const Runtime> runtime(std::string_view name) const;

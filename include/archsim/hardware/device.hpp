@@ -96,10 +96,17 @@ struct DeviceSlice {
     double compute = 0, memory = 0; ///< of the slices into which the whole is divided; the largest has all
 };
 
+/// A machine that is let as one: so many of a device for a price an hour.
+struct RentalSize {
+    std::string name;
+    double devices = 1, usd_per_hour = 0;
+};
+
 /// What a device costs to buy or to rent.
 struct Price {
     Fact amount; ///< USD or USD/h
     std::string date, instance;
+    std::vector<RentalSize> instances = {}; ///< sizes that are let, fewest devices first; empty: not known
     /// Who rents it out, "hyperscaler", "specialised cloud" or "marketplace": what the second asks for an
     /// H100 is less than half of what the first does, so that prices of one market alone compare.
     std::string market;
@@ -126,6 +133,7 @@ struct Device {
     std::vector<std::string> aliases;
     Family family;
     int year = 0;
+    bool for_servers = false; ///< sold for data centres, which cool it and hold its limit low
     Fact process_nm;
     Fact clock_base, clock_boost; ///< boost: the highest; of CPUs with a single core busy
     Fact clock_all_core;          ///< highest with every core busy

@@ -29,7 +29,7 @@ enum class Structure : std::uint8_t {
     units,          ///< multiprocessors, cores, arrays, tiles: rounded to whole ones, at least one
     array,          ///< rows and columns of each systolic array, tile or multiply-accumulate array
     on_chip_memory, ///< capacity of caches, scratchpads and buffers
-    clock,          ///< of the compute engines; energy per event stays as it is at the device's own voltage
+    clock,          ///< of the compute engines; the voltage, and with it the energy of an event, follows it
     count_
 };
 inline constexpr std::size_t kStructureCount = static_cast<std::size_t>(Structure::count_);

@@ -19,8 +19,10 @@ struct ServingRequest {
     /// `engine.cache_bytes`, `engines` and `idle_watts` are filled in from device and parallelism; groups,
     /// sequences and tokens of a step where they are 0, and the time of a request where it is below 0, from
     /// the stack.
-    ServingPlan plan = {
-        .engine = {.groups = 0, .sequences = 0, .step_tokens = 0}, .request_s = -1, .prompt_token_s = -1};
+    ServingPlan plan = {.engine = {.groups = 0, .sequences = 0, .step_tokens = 0},
+                        .request_s = -1,
+                        .prompt_token_s = -1,
+                        .answer_token_s = -1};
     std::optional<Parallelism>
         parallelism;                 ///< empty: the fewest devices (a power of two) that hold the model
     std::int64_t prompt_devices = 0; ///< devices for prompts alone, in engines of the same kind; 0: none

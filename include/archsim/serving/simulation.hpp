@@ -135,6 +135,7 @@ struct ExpectedAnswers {
     double first = 0.7, least = 0.098, steps = 600;
     std::int64_t longest = 4096;   ///< tokens that are counted of a rest
     std::int64_t steps_ahead = 20; ///< that have room once somebody gave way
+    bool operator==(const ExpectedAnswers&) const = default;
 };
 
 /// One engine: the devices that run a step together.
@@ -185,6 +186,7 @@ struct EngineLimits {
     /// Time and energy of one drafted token as part of a plain step. Below 0: that of the model's own
     /// drafting layer, filled in by whoever knows the model; free in a simulation.
     double draft_cost = -1;
+    bool operator==(const EngineLimits&) const = default;
 };
 
 struct ServedRequest;
@@ -205,6 +207,14 @@ struct ServingPlan {
     double prompt_token_s = 0; ///< and beside it for each token of its prompt, which is made out of text
     /// Of one request. Worked: 8 ms and 1.3 us a token are 18.6 ms for a prompt of 8192 tokens.
     double before_engine_s(double prompt_tokens) const { return request_s + prompt_tokens * prompt_token_s; }
+    /// For each token of an answer, which the same process makes text of and sends on. The engine does not
+    /// wait for it, who asked does.
+    double answer_token_s = 0;
+    std::int64_t stream_interval = 1; ///< tokens that it sends on at once, after the first
+    /// Of so many tokens.
+    double behind_engine_s(double tokens) const {
+        return tokens * answer_token_s / static_cast<double>(stream_interval);
+    }
     /// That process takes requests side by side (Dynamo's front end; vLLM's API server is one Python
     /// process).
     bool side_by_side = false;

@@ -243,6 +243,8 @@ void add_hybrids(const ArchitectureComparison& c, Report& report);
 void add_what_if(const ArchitectureComparison& c, Report& report);
 void add_sensitivity(const ArchitectureComparison& c, Report& report);
 void add_batch_sweep(const ArchitectureComparison& c, Report& report);
+/// What a change makes of each architecture that it is about, before `lines`, which are of all unchanged.
+void add_what_if_lines(const ArchitectureComparison& c, std::vector<std::string>& lines);
 /// What a sweep of batches says first, before `lines`, which are of one batch.
 void add_sweep_lines(const ArchitectureComparison& c, std::vector<std::string>& lines);
 

@@ -134,9 +134,27 @@ void add_what_if(const ArchitectureComparison& c, Report& report) {
                 fmt::format("Best {}: {}{} instead of {}.", metric->noun, c.labels[after->best],
                             standing_note(w.results[after->best].estimate), c.labels[before->best]));
     }
-    if (bullets.items.empty())
+    if (bullets.items.empty() && c.results.size() > 1)
         bullets.items.emplace_back("No recommendation changes.");
     report.blocks.push_back(std::move(bullets));
+}
+
+void add_what_if_lines(const ArchitectureComparison& c, std::vector<std::string>& lines) {
+    constexpr std::size_t kNamed = 3;
+    const WhatIf& w = *c.what_if;
+    const Metric& by = *c.request.metric;
+    std::vector<std::string> own;
+    for (std::size_t i = 0; i < w.results.size(); ++i) {
+        const auto now = value_of(c.results[i], by, c.request.decision.cost),
+                   then = value_of(w.results[i], by, c.request.decision.cost);
+        if (now != then || !w.results[i].ok())
+            own.push_back(fmt::format("{}: {}", marked_label(c, i),
+                                      then ? by.noun + " " + before_after(by, now, then).text
+                                           : w.results[i].estimate.reason));
+    }
+    lines.insert(lines.begin(),
+                 fmt::format("With {}, {}.", fmt::join(w.asked, ", "),
+                             own.empty() ? by.noun + " is the same" : names_text(own, kNamed)));
 }
 
 void add_sensitivity(const ArchitectureComparison& c, Report& report) {

@@ -342,7 +342,7 @@ Members<PartOf<BatchSweep>> batch_sweep_members(const MetricView& view) {
 }
 
 std::vector<LabelledResult> ranked_architectures(const Compared& c) {
-    const Metric& by = ranked_by(c.request.conditions.scenario);
+    const Metric& by = ranked_by(c.request.conditions);
     std::vector<int> places(c.results.size(), 0);
     for (const Rank& rank : rank_results(c.results, by))
         places[rank.result] = rank.place;

@@ -58,6 +58,8 @@ Report describe(const ArchitectureComparison& c, const Explanations& explanation
         Takeaway takeaway = verdict_block(architecture_verdict(c));
         if (c.batch_sweep) // what was asked comes first
             add_sweep_lines(c, takeaway.lines);
+        else if (c.what_if)
+            add_what_if_lines(c, takeaway.lines);
         else if (explanations.energy)
             add_energy_lines(c, takeaway.lines);
         report.blocks.push_back(std::move(takeaway));

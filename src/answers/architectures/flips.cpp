@@ -1,10 +1,12 @@
 #include "answers/architectures/architectures.hpp"
+#include "session/graph_run.hpp"
 #include "session/prepared.hpp"
 #include "session/varied_part.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <deque>
 #include <utility>
 
 namespace archsim {
@@ -29,7 +31,13 @@ class Search {
           a_wins_(better(*asked_.metric, out.attribution.a_value, out.attribution.b_value)),
           hardware_{c.results[out.a].hardware, c.results[out.b].hardware}, label_{c.labels[out.a],
                                                                                   c.labels[out.b]},
-          prepared_(prepare(asked_.workload)) {}
+          prepared_(prepare(asked_.workload)) {
+        Conditions totals = asked_.conditions;
+        totals.keep_subgraphs = false;
+        if (const auto graph = prepared_->graph())
+            for (const std::string& device : hardware_)
+                trials_.emplace_back(session, graph, device, totals);
+    }
 
     void run() {
         out_.flip_limit = kLimit;
@@ -48,7 +56,11 @@ class Search {
         Values v{{out_.attribution.a_value, out_.attribution.b_value}};
         Conditions conditions = asked_.conditions;
         part.of(conditions) *= factor;
-        v.value[changed] = value(*prepared_, changed, std::move(conditions));
+        if (!trials_.empty() && conditions.structure == asked_.conditions.structure)
+            v.value[changed] =
+                value_of(trials_[changed].with(conditions.changes), *asked_.metric, asked_.decision.cost);
+        else
+            v.value[changed] = value(*prepared_, changed, std::move(conditions));
         return v;
     }
 
@@ -74,19 +86,23 @@ class Search {
     /// could bring, then beyond; by bisection of its logarithm.
     std::optional<Flip> smallest(const VariedPart& part, std::size_t side, bool up) const {
         double keeps = 1, turns = 1;
-        for (const double limit : {kPlausibleFactor, kLimit}) {
-            turns = up ? limit : 1 / limit;
-            if (flipped(values(side, part, turns)))
+        Values then; // with the factor that turns
+        const auto turned = [&](double factor) {
+            const Values v = values(side, part, factor);
+            const bool turns_here = flipped(v);
+            (turns_here ? turns : keeps) = factor;
+            if (turns_here)
+                then = v;
+            return turns_here;
+        };
+        for (const double limit : {kPlausibleFactor, kLimit})
+            if (turned(up ? limit : 1 / limit))
                 break;
-            keeps = std::exchange(turns, 1);
-        }
-        if (turns == 1)
+        if (!then.known())
             return std::nullopt;
-        while (std::max(turns / keeps, keeps / turns) > kResolution) {
-            const double middle = std::sqrt(keeps * turns);
-            (flipped(values(side, part, middle)) ? turns : keeps) = middle;
-        }
-        Flip flip = flip_of(part.name(), part.title(), values(side, part, turns));
+        while (std::max(turns / keeps, keeps / turns) > kResolution)
+            turned(std::sqrt(keeps * turns));
+        Flip flip = flip_of(part.name(), part.title(), then);
         flip.architecture = label_[side];
         flip.factor = turns;
         return flip;
@@ -125,19 +141,22 @@ class Search {
             while (up ? keeps * kBatchStep <= kLargestBatch : keeps > 1) {
                 const std::int64_t next =
                     up ? keeps * kBatchStep : std::max<std::int64_t>(1, keeps / kBatchStep);
-                const Values v = at_batch(next);
-                if (!v.known())
+                Values then = at_batch(next);
+                if (!then.known())
                     break;
-                if (!flipped(v)) {
+                if (!flipped(then)) {
                     keeps = next;
                     continue;
                 }
                 std::int64_t turns = next;
                 while (std::abs(turns - keeps) > 1) {
                     const std::int64_t middle = (keeps + turns) / 2;
-                    (flipped(at_batch(middle)) ? turns : keeps) = middle;
+                    const Values v = at_batch(middle);
+                    (flipped(v) ? turns : keeps) = middle;
+                    if (turns == middle)
+                        then = v;
                 }
-                out_.flips.push_back(flip_of("batch", "batch size", at_batch(turns)));
+                out_.flips.push_back(flip_of("batch", "batch size", then));
                 out_.flips.back().batch = turns;
                 break;
             }
@@ -179,6 +198,7 @@ class Search {
     const bool a_wins_;
     const std::array<std::string, 2> hardware_, label_;
     const std::shared_ptr<const Prepared> prepared_; ///< the workload as asked
+    mutable std::deque<RateTrials> trials_;          ///< of a graph on each of them
 };
 
 } // namespace

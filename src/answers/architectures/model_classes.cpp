@@ -163,10 +163,6 @@ bool comparable_power(const Result& a, const Result& b) {
     return !(x > 0) || !(y > 0) || std::max(x, y) <= kComparablePower * std::min(x, y);
 }
 
-std::span<const ModelClass> model_classes() {
-    return kClasses;
-}
-
 ModelClassComparison compare_model_classes(const Session& session, ModelClassRequest request) {
     ModelClassComparison c;
     const auto choices = choose_architectures(session, request.architectures);

@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,8 +19,6 @@ namespace archsim {
 struct ModelClass {
     std::string_view title, model; ///< model: name in the catalogue
 };
-/// Thirteen classes of the catalogue, from convolutional networks to vision-language models.
-std::span<const ModelClass> model_classes();
 
 struct ModelClassRequest {
     std::vector<std::string> architectures; ///< families, FAMILY=DEVICE or devices; empty: the defaults

@@ -39,10 +39,9 @@ constexpr std::array kRecord = {
     Number<EstimateRecord>{"workspace_bytes", &EstimateRecord::workspace_bytes},
     Number<EstimateRecord>{"price_per_s", &EstimateRecord::price_per_s},
     Number<EstimateRecord>{"seconds_per_inference", &EstimateRecord::seconds_per_inference},
-    Number<EstimateRecord>{"electricity", &EstimateRecord::electricity}};
-/// Zeros in files of earlier releases, which do not have them.
-constexpr std::array kLaterRecord = {Number<EstimateRecord>{"chip_j", &EstimateRecord::chip_j},
-                                     Number<EstimateRecord>{"chip_w", &EstimateRecord::chip_w}};
+    Number<EstimateRecord>{"electricity", &EstimateRecord::electricity},
+    Number<EstimateRecord>{"chip_j", &EstimateRecord::chip_j},
+    Number<EstimateRecord>{"chip_w", &EstimateRecord::chip_w}};
 
 /// JSON has no infinity (a device without external memory), and no unknown (energy nobody can price).
 Json number_json(double value) {
@@ -118,8 +117,6 @@ Json record_json(const EstimateRecord& r) {
                 {"values", Json::object()}};
     for (const auto& [key, member] : kRecord)
         out[key] = number_json(r.*member);
-    for (const auto& [key, member] : kLaterRecord)
-        out[key] = number_json(r.*member);
     for (const auto& [key, m] : r.values)
         out["values"][key] = {number_json(m.value), number_json(m.interval.low),
                               number_json(m.interval.high)};
@@ -194,13 +191,11 @@ class BaselineMembers {
     const nlohmann::json& json() const { return object_; }
 
     [[noreturn]] void fail(std::string_view key, std::string_view expected) const {
-        Finding finding;
-        finding.kind = FindingKind::malformed_file;
-        finding.file = file_;
-        finding.where = key.empty() ? place_ : fmt::format("{}/{}", place_, key);
-        finding.message = fmt::format("is not {}", expected);
-        finding.hint = "write the baseline again with check_budget --save-baseline";
-        throw InputError(finding);
+        throw InputError(Finding{.kind = FindingKind::malformed_file,
+                                 .message = fmt::format("is not {}", expected),
+                                 .file = file_,
+                                 .where = key.empty() ? place_ : fmt::format("{}/{}", place_, key),
+                                 .hint = "write the baseline again with check_budget --save-baseline"});
     }
 
   private:
@@ -254,8 +249,7 @@ EstimateRecord read_record(const BaselineMembers& m) {
     r.model = m.text("model");
     r.hardware = m.text("hardware");
     r.stack = m.text("runtime");
-    if (m.json().contains("question")) // files of earlier versions have none
-        r.question = m.text("question");
+    r.question = m.text("question");
     const BaselineMembers formats = m.object("formats");
     r.precision.compute = formats.format("compute");
     r.precision.activations = formats.format("activations");
@@ -266,8 +260,6 @@ EstimateRecord read_record(const BaselineMembers& m) {
     r.precision.strict_fp32 = formats.flag("strict_fp32");
     for (const auto& [key, member] : kRecord)
         r.*member = m.number(key);
-    for (const auto& [key, member] : kLaterRecord)
-        r.*member = m.number_or_zero(key);
     const BaselineMembers dims = m.object("dims");
     for (const auto& [key, value] : dims.json().items())
         r.dims[key] = static_cast<std::int64_t>(dims.number(key.c_str()));

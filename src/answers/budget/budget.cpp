@@ -81,10 +81,8 @@ std::string nothing_to_compare(const std::vector<EstimateRecord>& baseline, cons
 }
 
 std::vector<const Metric*> explained(const std::vector<BudgetRule>& rules) {
-    std::vector<const Metric*> metrics;
-    for (const BudgetRule& rule : rules)
-        if (rule.metric->has_causes && !contains(metrics, rule.metric))
-            metrics.push_back(rule.metric);
+    std::vector<const Metric*> metrics = distinct(
+        kept(rules, [](const BudgetRule& rule) { return rule.metric->has_causes; }), &BudgetRule::metric);
     if (metrics.empty())
         metrics = {&metric::latency, &metric::memory};
     return metrics;

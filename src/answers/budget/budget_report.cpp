@@ -1,5 +1,6 @@
 #include "answers/budget/budget.hpp"
 #include "result/cost_terms.hpp"
+#include "result/generation_metrics.hpp"
 
 #include "answers/difference/attribution.hpp"
 #include "archsim/core/version.hpp"
@@ -159,15 +160,15 @@ std::vector<std::string> budget_lines(const BudgetAnswer& answer) {
     for (const BudgetedEstimate& e : answer.estimates)
         for (const BudgetOutcome& o : e.outcomes)
             if (o.failed() && lines.size() <= kNamed)
-                lines.push_back(fmt::format("{}: {}.", e.title(), outcome_text(o)));
+                lines.push_back(fmt::format("{}: {}.", e.title(), outcome_text(o, e.result)));
     for (std::string& basis : budget_bases(answer))
         if (!basis.empty())
             lines.push_back(std::move(basis));
     return lines;
 }
 
-std::string outcome_text(const BudgetOutcome& o) {
-    const Metric& metric = *o.rule.metric;
+std::string outcome_text(const BudgetOutcome& o, const Result& result) {
+    const Metric& metric = in_its_words(*o.rule.metric, {&result, 1});
     switch (o.status) {
     case BudgetStatus::no_value:
         return fmt::format("{}: no {}{}", o.rule.text, metric.noun, o.reason.empty() ? "" : ": " + o.reason);
@@ -330,7 +331,7 @@ std::string to_junit(const BudgetAnswer& answer) {
                     why = e.result.estimate.reason + "\n";
                 own += fmt::format(
                     ">\n      <failure type=\"{}\" message=\"{}\">{}</failure>\n    </testcase>\n",
-                    xml(std::string(name_of(o.status))), xml(outcome_text(o)), xml(why));
+                    xml(std::string(name_of(o.status))), xml(outcome_text(o, e.result)), xml(why));
             } else {
                 own += "/>\n";
             }
@@ -362,7 +363,7 @@ std::string to_sarif(const BudgetAnswer& answer) {
                     {{"ruleId", o.rule.text},
                      {"ruleIndex", i},
                      {"level", "error"},
-                     {"message", {{"text", fmt::format("{}: {}.", e.title(), outcome_text(o))}}},
+                     {"message", {{"text", fmt::format("{}: {}.", e.title(), outcome_text(o, e.result))}}},
                      {"locations", Ordered::array({{{"physicalLocation",
                                                      {{"artifactLocation", {{"uri", uri_of(e.asked)}}},
                                                       {"region", {{"startLine", 1}}}}}}})}});

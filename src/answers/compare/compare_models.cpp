@@ -52,12 +52,8 @@ ModelComparison compare(const Session& session, CompareModelsRequest request, co
             ask_precision(each_format.emplace_back(request.conditions), format);
         if (each_format.empty())
             each_format.push_back(request.conditions);
-        for (Conditions& conditions : each_format)
-            conditions = settled(std::move(conditions), workload);
         const std::size_t before = comparison.results.size();
         std::vector<Result>& too_large = comparison.too_large.emplace_back();
-        const bool any_format = request.precisions.empty() && !request.conditions.precision.named() &&
-                                !request.conditions.weights;
         for (const std::string& hardware : request.hardware)
             for (const double devices : counts) {
                 const std::size_t first = comparison.results.size();
@@ -66,12 +62,11 @@ ModelComparison compare(const Session& session, CompareModelsRequest request, co
                         conditions.devices = devices;
                         conditions.stack = stack;
                         Result result = session.estimate(workload, hardware, conditions);
-                        if (any_format && result.estimate.status == Status::does_not_fit)
-                            if (auto fewer = in_fewer_bits(session, workload, result)) {
-                                if (fewer->ok())
-                                    too_large.push_back(std::move(result));
-                                result = std::move(*fewer);
-                            }
+                        if (result.ok() && may_take_fewer_bits(workload, conditions))
+                            if (Result usual =
+                                    session.estimate(workload, hardware, settled(conditions, workload));
+                                usual.estimate.status == Status::does_not_fit)
+                                too_large.push_back(std::move(usual));
                         // "usual" may be a format that is named, "cuda" and "pytorch-eager" one stack.
                         const auto same = [&](const Result& r) {
                             return r.conditions.precision == result.conditions.precision &&

@@ -12,6 +12,7 @@
 #include "result/cost_terms.hpp"
 #include "result/decisions.hpp"
 #include "result/format_parts.hpp"
+#include "result/generation_metrics.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -168,7 +169,7 @@ class ModelSection {
     ModelSection(const ModelComparison& c, std::size_t model, const CompareModelsView& view, Format format,
                  Report& report)
         : c_(c), model_(model), view_(view), format_(format), report_(report), results_(results_of(c, model)),
-          labels_(hardware_labels(results_)), by_(order_of(c, results_, view)),
+          labels_(hardware_labels(results_)), by_(in_its_words(order_of(c, results_, view), results_)),
           shown_(shown_metrics(results_, view.metric_view())),
           decision_(decide(results_, c.request.decision)) {}
 
@@ -229,7 +230,23 @@ class ModelSection {
                 of_model(c_.modes, model_),
                 of_model(c_.tried, model_),
                 of_model(c_.too_large, model_),
-                beside_text()};
+                beside_text(),
+                overload_text()};
+    }
+
+    /// "Overloaded at 5000 per second: T4 (1282 per second; 4 devices carry it)."
+    std::string overload_text() const {
+        std::vector<std::string> names;
+        if (view_.percentiles)
+            for (const ShownPercentiles& row : shown_percentiles(results_, *view_.percentiles))
+                if (row.found.queued && row.found.queued->overloaded)
+                    names.push_back(fmt::format(
+                        "{} ({} per second; {:.0f} devices carry it)", hardware_label(*row.result),
+                        format_number(row.found.queued->capacity_per_s),
+                        std::floor(row.rate_per_s / row.found.queued->capacity_per_s) + 1));
+        return names.empty() ? std::string()
+                             : fmt::format("Overloaded at {} per second: {}.",
+                                           format_number(view_.percentiles->rate_per_s), names_text(names));
     }
 
     /// What the verdict names: within the limits, where any is.
@@ -246,7 +263,7 @@ class ModelSection {
         if (winner && view_.explanations.cost && by_ != metric::cost)
             if (const Cost cost = cost_of(results_[winner->best], shown_.conditions); cost.best())
                 text = fmt::format("{} costs {} {}.", labels_[winner->best],
-                                   format_value(metric::cost, *cost.best()),
+                                   format_value(in_its_words(metric::cost, results_), *cost.best()),
                                    cost.way() == Tenure::rent ? "rented" : "bought, with electricity");
         const auto cycles = duty_cycles(results_, view_.slices, shown_.conditions.power_at);
         return cycles.empty() ? text

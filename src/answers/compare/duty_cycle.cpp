@@ -44,8 +44,7 @@ void choose_slices(std::span<const Result> slices, DutyCycle& duty) {
         for (const DeviceSlice& slice : all) {
             const Result* const own = on_slice(slices, *duty.result, slice.name, k);
             if (own != nullptr && own->ok() && slice.compute <= compute && slice.memory <= memory &&
-                (rest || (chosen == nullptr &&
-                          own->estimate.latency_s / std::max(1.0, own->estimate.batch) <= n.every_s)))
+                (rest || (chosen == nullptr && own->estimate.throughput_per_s * n.every_s >= 1)))
                 chosen = &slice;
         }
         if (chosen == nullptr) {
@@ -59,6 +58,11 @@ void choose_slices(std::span<const Result> slices, DutyCycle& duty) {
     }
 }
 
+/// "46.8 mW", with its unit: devices that sleep draw thousands of times less than others.
+Cell power_cell(std::optional<double> watts) {
+    return watts ? worded_cell(format_power(*watts), *watts) : Cell{};
+}
+
 std::vector<ColumnOf<DutyCycle>> duty_columns(bool battery, bool shared) {
     using D = DutyCycle;
     std::vector<ColumnOf<D>> columns = {
@@ -67,17 +71,25 @@ std::vector<ColumnOf<DutyCycle>> duty_columns(bool battery, bool shared) {
          [](const D& d) { return percent_cell(d.active_share); }}};
     if (shared)
         columns.push_back({least_best("Memory", "MB", "memory_bytes"), kMega, &D::memory_bytes});
-    append(columns, {{least_best("Inference", "mJ", "inference_energy_j"), kMilli, &D::inference_j},
-                     {least_best("Working", "W", "work_power_w"), 1, &D::work_w},
-                     {least_best("Idle", "W", "idle_power_w"), 1, &D::idle_w},
-                     {{"State", "", "idle_state"},
-                      [](const D& d) { return !d.idle_w  ? ""
-                                              : d.sleeps ? "asleep"
-                                                         : "awake"; }},
-                     {least_best("Average", "W", "average_power_w"), 1, &D::average_w},
-                     {least_best("Charge", "mAh/day", "charge_mah_per_day"), 1, &D::mah_per_day}});
+    append(
+        columns,
+        {{least_best("Inference", "mJ", "inference_energy_j"), kMilli, &D::inference_j},
+         {least_best("Working", "", "work_power_w"), [](const D& d) { return power_cell(d.work_w); }},
+         {least_best("Idle", "", "idle_power_w"), [](const D& d) { return power_cell(d.idle_w); }},
+         {{"State", "", "idle_state"},
+          [](const D& d) { return !d.idle_w  ? ""
+                                  : d.sleeps ? "asleep"
+                                             : "awake"; }},
+         {least_best("Work alone", "", "active_power_w"),
+          [](const D& d) { return d.holds() ? power_cell(d.active_w) : Cell{}; }},
+         {least_best("Average", "", "average_power_w"), [](const D& d) { return power_cell(d.average_w); }},
+         {least_best("Charge", "mAh/day", "charge_mah_per_day"), 1, &D::mah_per_day}});
     if (battery)
-        columns.push_back({most_best("Battery", "h", "battery_hours"), 1, &D::battery_hours});
+        columns.push_back({most_best("Battery", "", "battery_hours"), [](const D& d) {
+                               return d.battery_hours
+                                          ? worded_cell(format_lasting(*d.battery_hours), *d.battery_hours)
+                                          : Cell{};
+                           }});
     return columns;
 }
 
@@ -113,10 +125,10 @@ Table duty_table(std::span<const DutyCycle> cycles, PowerBoundary boundary) {
         table_of(fmt::format("{}{}, power at the {}", often,
                              asked.with.empty() ? "" : " " + company_text(first), name_of(boundary)),
                  duty_columns(asked.battery_wh > 0, !asked.with.empty()), cycles);
-    table.notes.push_back(
-        fmt::format("Average: of all the time; that is the power, energy and cost of the "
-                    "ranking. Charge: of a cell of {:g} V, without losses of its converter.",
-                    asked.cell_volts));
+    table.notes.push_back(fmt::format(
+        "Average: of all the time; that is the power, energy and cost of the "
+        "ranking. Charge: of a cell of {:g} V, without losses of its converter and what it loses by itself.",
+        asked.cell_volts));
     std::vector<std::string> late, small, awake;
     for (const D& d : cycles) {
         if (d.active_share > 1)
@@ -128,8 +140,10 @@ Table duty_table(std::span<const DutyCycle> cycles, PowerBoundary boundary) {
     }
     for (const auto& [names, what] :
          {std::pair(&late, "cannot keep up"), std::pair(&small, "out of memory"),
-          std::pair(&awake, "idle with clocks up, the most that it may be: no sleep state of it is in the "
-                            "database, --idle-power states one")})
+          std::pair(
+              &awake,
+              "no sleep state is known, so that the average lies between that of the work alone and this "
+              "one, with clocks up; --idle-power states one")})
         if (!names->empty())
             table.notes.push_back(fmt::format("{}: {}.", fmt::join(*names, ", "), what));
     return table;
@@ -162,16 +176,21 @@ const char* awake_text(const DutyCycle& duty) {
     return duty.average_w && !duty.sleeps && duty.left_w() > *duty.average_w / 2 ? " awake" : "";
 }
 
-/// "; MAX78000 and 2 more may draw less: no sleep state of theirs is known": who does not sleep in these
-/// numbers and would draw less than the best if it did.
+/// "; STM32N6 and MAX78000 may draw less asleep, from 267 uW, which is not known: --idle-power states it":
+/// who does not sleep in these numbers and would draw less than the best if it did, with the least work
+/// alone.
 std::string may_sleep_text(std::span<const DutyCycle> cycles, const DutyCycle& best) {
     std::vector<std::string> names;
+    double least_w = INFINITY;
     for (const DutyCycle& d : cycles)
-        if (&d != &best && d.average_w && best.average_w && !d.sleeps &&
-            *d.average_w - d.left_w() < *best.average_w)
+        if (&d != &best && d.average_w && best.average_w && !d.sleeps && d.active_w < *best.average_w) {
             names.push_back(hardware_label(*d.result));
+            least_w = std::min(least_w, d.active_w);
+        }
     return names.empty() ? std::string()
-                         : fmt::format("; {} may draw less asleep, which is not known", names_text(names));
+                         : fmt::format("; {} may draw less asleep, from {}, which is not known: --idle-power "
+                                       "states it",
+                                       names_text(names), format_power(least_w));
 }
 
 } // namespace
@@ -228,8 +247,12 @@ std::string in_words(std::span<const DutyCycle> cycles, std::span<const Result> 
     const double room = best->result->estimate.memory.capacity_bytes;
     if (!best->holds())
         return text + who +
-               (best->fits() ? fmt::format("too much, {:.0f} % of the time.", 100 * best->active_share)
-                             : "too much for the memory.");
+               (!best->fits()
+                    ? std::string("too much for the memory.")
+                    : fmt::format("too much, {:.0f} % of the time{}.", 100 * best->active_share,
+                                  best->most_per_s() > 0
+                                      ? fmt::format("; {}/s would fit", format_number(best->most_per_s()))
+                                      : ""));
     if (rest)
         text += fmt::format("{}{} inferences/s in the time that is left", who,
                             format_number(1 / best->networks.front().every_s));
@@ -245,7 +268,7 @@ std::string in_words(std::span<const DutyCycle> cycles, std::span<const Result> 
                 : fmt::format("least average power {}{}", who, format_power(*best->average_w));
     text += awake_text(*best);
     if (best->battery_hours)
-        text += fmt::format(", {} h on the battery", format_number(*best->battery_hours));
+        text += fmt::format(", {} on the battery", format_lasting(*best->battery_hours));
     return text + (rest ? std::string() : may_sleep_text(cycles, *best)) + ".";
 }
 

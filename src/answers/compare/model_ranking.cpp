@@ -30,7 +30,7 @@ std::string asked_formats(const ModelComparison& c) {
 
 const Metric& order_of(const ModelComparison& c, std::span<const Result> results,
                        const CompareModelsView& view) {
-    return view.sort_by != nullptr ? *view.sort_by : usual_order(results, c.request.conditions.scenario);
+    return view.sort_by != nullptr ? *view.sort_by : usual_order(results, c.request.conditions);
 }
 
 namespace {

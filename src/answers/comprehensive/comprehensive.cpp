@@ -91,7 +91,7 @@ AnswerDocument<ComprehensiveAnalysis> comprehensive_document(const MetricView& v
                     [](const A& a) {
                         const std::vector<std::string> labels = {hardware_label(a.result)};
                         const std::span<const Result> one(&a.result, 1);
-                        return verdict_record({one, labels, usual_order(one, a.result.conditions.scenario),
+                        return verdict_record({one, labels, usual_order({&a.result, 1}, a.result.conditions),
                                                a.decision.request.cost, &a.decision});
                     },
                     verdict_members()},
@@ -292,7 +292,7 @@ Report describe(const ComprehensiveAnalysis& a, const ComprehensiveView& view, F
         Heading{1, fmt::format("COMPREHENSIVE ANALYSIS: {} on {}", r.model->title, hardware_label(r))});
     const std::vector<std::string> labels = {hardware_label(r)};
     report.blocks.push_back(
-        verdict_block({std::span(&r, 1), labels, usual_order(std::span(&r, 1), r.conditions.scenario),
+        verdict_block({std::span(&r, 1), labels, usual_order(std::span(&r, 1), r.conditions),
                        a.decision.request.cost, &a.decision}));
     if (a.decision.request.active())
         append({"", decision_blocks(a.decision, std::span(&r, 1), labels)}, report);

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
+#include <utility>
 
 namespace archsim {
 
@@ -45,6 +47,38 @@ const FactorInfo& info_of(Factor factor) {
         {"surroundings", "computer, board and supply around the chip", "W"},
     }};
     return kInfos[static_cast<std::size_t>(factor)];
+}
+
+namespace {
+
+/// A price, and what it is paid for.
+constexpr std::pair<Factor, Factor> kPrices[] = {
+    {Factor::bandwidth, Factor::memory_bytes},      {Factor::bandwidth_share, Factor::memory_bytes},
+    {Factor::memory_energy, Factor::memory_bytes},  {Factor::kernels, Factor::fixed_cost},
+    {Factor::operation_energy, Factor::operations}, {Factor::near_energy, Factor::near_bytes},
+    {Factor::far_energy, Factor::far_bytes},        {Factor::fabric_energy, Factor::fabric_bytes},
+    {Factor::static_power, Factor::time},           {Factor::device_price, Factor::time}};
+
+std::size_t quantity_of(std::size_t factor) {
+    for (const auto& [price, quantity] : kPrices)
+        if (price == static_cast<Factor>(factor))
+            return static_cast<std::size_t>(quantity);
+    return factor;
+}
+
+} // namespace
+
+std::optional<Factor> main_factor(const std::array<double, kFactorCount>& parts) {
+    std::array<double, kFactorCount> net{};
+    for (std::size_t f = 0; f < kFactorCount; ++f)
+        net[quantity_of(f)] += parts[f];
+    const double sum = std::accumulate(net.begin(), net.end(), 0.0);
+    const auto weight = [&](std::size_t f) { return std::pair(net[quantity_of(f)] * sum, parts[f] * sum); };
+    std::optional<std::size_t> main;
+    for (std::size_t f = 0; f < kFactorCount; ++f)
+        if (parts[f] * sum > 0 && (!main || weight(f) > weight(*main)))
+            main = f;
+    return main ? std::optional(static_cast<Factor>(*main)) : std::nullopt;
 }
 
 namespace {
@@ -185,8 +219,7 @@ void attribute_energy(const Sides& sides, bool per_second, PartSums& sums) {
         return r.values.find(per_second ? metric::power.key : metric::energy.key)->second.value -
                (per_second ? r.chip_w : r.chip_j);
     };
-    if (sides.a.chip_j > 0 && sides.b.chip_j > 0) // baselines of earlier releases do not say
-        sums.add(kNetwork, Factor::surroundings, around(sides.a) - around(sides.b));
+    sums.add(kNetwork, Factor::surroundings, around(sides.a) - around(sides.b));
     if (per_second) // of one device, whatever part runs
         sums.add(kNetwork, Factor::static_power, mean_static_w(sides.a) - mean_static_w(sides.b));
 }
@@ -259,12 +292,11 @@ void add_region_contributions(const Sides& sides, const PartSums& sums, Attribut
         const bool network = r == out.regions.size();
         const auto& parts = sums.region(network ? kNetwork : r);
         RegionContribution c;
-        for (std::size_t f = 0; f < kFactorCount; ++f) {
+        for (std::size_t f = 0; f < kFactorCount; ++f)
             c.value += parts[f];
-            if (std::abs(parts[f]) > std::abs(c.main_value)) {
-                c.main_value = parts[f];
-                c.main = static_cast<Factor>(f);
-            }
+        if (const auto main = main_factor(parts)) {
+            c.main = *main;
+            c.main_value = parts[static_cast<std::size_t>(*main)];
         }
         if (std::abs(c.main_value) <= kRoundedShare * std::max(std::abs(out.a_value), std::abs(out.b_value)))
             continue;

@@ -138,7 +138,11 @@ inline constexpr double kSmallPart = 0.01;
 /// From the value of `b` to that of `a`, one step per cause, which `hover` explains.
 Chart contribution_chart(const Attribution& attribution, const std::string& a, const std::string& b,
                          const std::function<std::string(const Contribution&)>& hover);
-/// The largest cause that speaks for the sign of the difference; null where none does.
+/// What a difference is mainly due to: a quantity and its price are first netted (bytes and bandwidth,
+/// operations and joules of each), so that two parts which cancel are no cause; then the larger of the two.
+/// Nothing where there is no difference.
+std::optional<Factor> main_factor(const std::array<double, kFactorCount>& parts);
+/// The contribution of that; null where none speaks for the sign of the difference.
 const Contribution* main_cause(const Attribution& attribution);
 /// What a factor is on each device: "an inference occupies GPU for 0.8 ms, TPU for 0.3 ms".
 std::string cause_text(const Contribution& contribution, const std::string& a, const std::string& b);

@@ -46,12 +46,11 @@ void add(const KernelRecord& kernel, const GraphRecord& graph, std::size_t side,
 
 DifferencePart finished(const PartSum& sum) {
     DifferencePart p = sum.part;
-    for (std::size_t f = 0; f < kFactorCount; ++f) {
-        p.value += sum.causes[f];
-        if (std::abs(sum.causes[f]) > std::abs(p.main_value)) {
-            p.main_value = sum.causes[f];
-            p.main = static_cast<Factor>(f);
-        }
+    for (double part : sum.causes)
+        p.value += part;
+    if (const auto main = main_factor(sum.causes)) {
+        p.main = *main;
+        p.main_value = sum.causes[static_cast<std::size_t>(*main)];
     }
     for (std::size_t side = 0; side < 2; ++side)
         p.peak_share[side] = sum.capacity[side] > 0 ? p.operations[side] / sum.capacity[side] : 0;

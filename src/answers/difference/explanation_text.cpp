@@ -202,10 +202,13 @@ std::vector<const RegionContribution*> carrying(const Attribution& attribution, 
 }
 
 const Contribution* main_cause(const Attribution& x) {
+    std::array<double, kFactorCount> parts{};
     for (const Contribution& p : x.contributions)
-        if (p.value * x.difference > 0)
-            return &p;
-    return nullptr;
+        parts[static_cast<std::size_t>(p.factor)] = p.value;
+    const auto main = main_factor(parts);
+    const auto found = std::find_if(x.contributions.begin(), x.contributions.end(),
+                                    [&](const Contribution& p) { return main && p.factor == *main; });
+    return found == x.contributions.end() ? nullptr : &*found;
 }
 
 } // namespace archsim

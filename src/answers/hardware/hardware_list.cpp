@@ -16,11 +16,8 @@ namespace archsim {
 namespace {
 
 HardwareRow row_of(const HardwareDatabase& database, std::shared_ptr<const Device> device, std::string mode) {
-    HardwareRow row;
-    row.sources = database.device_sources(*device);
-    row.device = std::move(device);
-    row.power_mode = std::move(mode);
-    return row;
+    const SourceCounts sources = database.device_sources(*device);
+    return {std::move(device), std::move(mode), sources};
 }
 
 Table facts_table(const MachineEntry& entry) {
@@ -69,10 +66,9 @@ constexpr const char* kIdeal = "ideal";
 
 /// Formats that its engines have, narrowest first, whichever class of engine has them.
 std::vector<Precision> formats_of(const Device& device) {
-    std::vector<Precision> formats;
-    for (const Precision p : kPrecisions)
-        if (device.supports(EngineClass::matrix, p) || device.supports(EngineClass::vector, p))
-            formats.push_back(p);
+    std::vector<Precision> formats = kept(kPrecisions, [&](Precision p) {
+        return device.supports(EngineClass::matrix, p) || device.supports(EngineClass::vector, p);
+    });
     std::ranges::stable_sort(formats, [](Precision a, Precision b) { return bits_of(a) < bits_of(b); });
     return formats;
 }
@@ -112,9 +108,6 @@ std::string_view words_of(const BeliefRow& row) {
 }
 
 Table family_table(Family family, const std::vector<BeliefRow>& rows) {
-    std::vector<BeliefRow> own;
-    std::ranges::copy_if(rows, std::back_inserter(own),
-                         [&](const BeliefRow& row) { return row.device->family == family; });
     using R = BeliefRow;
     constexpr const char* kWidth = "measured / estimated, 90 %";
     return table_of<R>(
@@ -128,7 +121,7 @@ Table family_table(Family family, const std::vector<BeliefRow>& rows) {
          {{"Energy", kWidth, "energy_factor_low", Align::left, 0, BestIs::least, "energy_factor_high"},
           [](const R& row) { return row.energy_known ? width_cell(row.energy) : Cell{}; }},
          {{"What the width comes from", "", "basis"}, [](const R& row) { return row.latency.basis; }}},
-        own);
+        kept(rows, [&](const R& row) { return row.device->family == family; }));
 }
 
 /// "12 of 19 devices are measured or of a measured kind; projected: A, B."
@@ -184,15 +177,13 @@ CheckRuns check_runs(const std::filesystem::path& file) {
         } catch (const InputError& error) {
             reason = error.what();
         }
-        Finding finding;
-        finding.kind = FindingKind::unsupported;
-        finding.severity = Severity::error;
-        finding.file = file.string();
-        finding.where = "/runtimes";
-        finding.message = fmt::format("{} runs {} in none of the formats that the engines have ({}): {}",
-                                      stack, kNetwork, fmt::join(names_of(formats), ", "), reason);
-        finding.hint = "name a stack that runs one of them, or \"ideal\", which assumes no software";
-        runs.findings.push_back(std::move(finding));
+        runs.findings.push_back(
+            {.kind = FindingKind::unsupported,
+             .message = fmt::format("{} runs {} in none of the formats that the engines have ({}): {}", stack,
+                                    kNetwork, fmt::join(names_of(formats), ", "), reason),
+             .file = file.string(),
+             .where = "/runtimes",
+             .hint = "name a stack that runs one of them, or \"ideal\", which assumes no software"});
     }
     return runs;
 }
@@ -296,13 +287,10 @@ Report describe(const std::vector<BeliefRow>& rows) {
     add_blocks(
         report, Heading{1, report.title},
         Paragraph{"The evidence behind an estimate, per device under its default software stack, and the "
-                  "factors of "
-                  "the "
-                  "estimate between which a measurement lies with nominal 90 % probability (compute-bound "
-                  "networks). A "
-                  "projection has no measurement of its device under its stack, nor of a device whose "
-                  "parameters the "
-                  "stack shares with it: comparisons show it with its rank in brackets and do not rank it."});
+                  "factors of the estimate between which a measurement lies with nominal 90 % probability "
+                  "(compute-bound networks). A projection has no measurement of its device under its stack, "
+                  "nor of a device whose parameters the stack shares with it: comparisons show it with its "
+                  "rank in brackets and do not rank it."});
     for (const Family family : families()) {
         if (std::ranges::none_of(rows, [&](const BeliefRow& row) { return row.device->family == family; }))
             continue;

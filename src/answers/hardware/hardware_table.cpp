@@ -160,7 +160,6 @@ void add_deployments(const HardwareList& list, Report& report) {
                         list.deployments));
 }
 
-constexpr double kTeraOps = 1e12;
 constexpr std::size_t kNamedAtMost = 4; ///< families, devices... named before "and N more"
 
 /// "1979 TOPS", of the matrix engines, or of the vector engines where there are none; empty: none has it.
@@ -168,7 +167,7 @@ std::string best_peak_text(const Device& device, Precision precision) {
     double peak = device.peak(EngineClass::matrix, precision);
     if (peak <= 0)
         peak = device.peak(EngineClass::vector, precision);
-    return peak > 0 ? fmt::format("{} {} {}", format_number(peak / kTeraOps),
+    return peak > 0 ? fmt::format("{} {} {}", format_number(peak / kTera),
                                   precision == Precision::int8 ? "TOPS" : "TFLOPS", name_of(precision))
                     : std::string();
 }
@@ -203,14 +202,11 @@ std::string families_text(const HardwareList& list) {
     std::map<std::string, std::size_t> counts;
     for (const HardwareRow& row : list.rows)
         ++counts[std::string(title_of(row.device->family))];
-    std::vector<std::pair<std::size_t, std::string>> order;
-    for (const auto& [name, count] : counts)
-        order.emplace_back(count, name);
-    std::ranges::stable_sort(order, std::ranges::greater{}, [](const auto& one) { return one.first; });
-    std::vector<std::string> words;
-    for (const auto& [count, name] : order)
-        words.push_back(fmt::format("{} {}", count, name));
-    return names_text(words, 2 * kNamedAtMost);
+    std::vector<std::pair<std::string, std::size_t>> order(counts.begin(), counts.end());
+    std::ranges::stable_sort(order, std::ranges::greater{}, [](const auto& one) { return one.second; });
+    return names_text(
+        mapped(order, [](const auto& one) { return fmt::format("{} {}", one.second, one.first); }),
+        2 * kNamedAtMost);
 }
 
 } // namespace
@@ -230,9 +226,8 @@ Report describe(const HardwareList& list, PlainView, Format format) {
             report.title,
             {table_of(fmt::format("{} ({})", list.deployment, all.size()), hardware_columns(layout), all)}};
     for (const Family family : families()) {
-        std::vector<const HardwareRow*> rows;
-        std::ranges::copy_if(all, std::back_inserter(rows),
-                             [&](const HardwareRow* row) { return row->device->family == family; });
+        const std::vector<const HardwareRow*> rows =
+            kept(all, [&](const HardwareRow* row) { return row->device->family == family; });
         if (rows.empty())
             continue;
         const std::string title = fmt::format("{} ({})", title_of(family), rows.size());
@@ -258,7 +253,7 @@ std::vector<std::string> verdict_lines(const HardwareList& list) {
     const std::string most[] = {
         largest_text(
             list, "Most int8", [](const Device& d) { return d.peak(EngineClass::matrix, Precision::int8); },
-            [](double v) { return format_number(v / kTeraOps) + " TOPS"; }),
+            [](double v) { return format_number(v / kTera) + " TOPS"; }),
         largest_text(
             list, "Most memory bandwidth",
             [](const Device& d) { return d.dram ? d.dram->bandwidth.value_or(0) : 0; },

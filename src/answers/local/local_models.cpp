@@ -48,6 +48,14 @@ bool is_asked(const CatalogueEntry& entry, LocalKind kind) {
     return contains(kVision, entry.task);
 }
 
+/// What a model that was named is asked for with, where it is of another kind; empty: it is of this.
+std::string of_other_kind(const CatalogueEntry& entry, LocalKind kind) {
+    for (const LocalKind other : {LocalKind::language, LocalKind::vision, LocalKind::speech})
+        if (other != kind && !is_asked(entry, kind) && is_asked(entry, other))
+            return fmt::format("it is of another kind: --kind {}", name_of(other));
+    return {};
+}
+
 /// The year of the family whose name is the longest beginning of the model's; 0: none.
 int year_of(std::string_view name) {
     static const std::vector<std::pair<std::string, int>> families = [] {
@@ -120,21 +128,38 @@ class LocalRunner {
         const std::string type = request_.models.empty() ? std::string() : gguf_type_in(entry.source);
         // A GGUF file has one; asked for in 16 bits it is taken as it is stored. A name may say one.
         const bool has_one = entry.products || entry.file.extension() == ".gguf";
+        // A name of a model alone, "qwen3:8b", is of its usual file, where no other is asked for.
+        const bool asked = !request_.models.empty() && request_.formats != LocalRequest{}.formats,
+                   other_formats = asked && type.empty() && entry.file.extension() == ".gguf" &&
+                                   session_.catalogue().find(entry.name) != nullptr;
         const std::vector<std::string> own = {
             std::string(entry.products ? name_of(entry.products->compute) : "bf16")};
         for (const std::string& format : request_.kind != LocalKind::language ? one
-                                         : has_one                            ? own
+                                         : has_one && !other_formats          ? own
                                                                               : request_.formats) {
             if (model && stored_as(*model, format)) // as in the row before
                 continue;
             LocalModel& row = out.emplace_back();
             row.name = entry.name;
             row.format = format;
+            row.context = request_.context;
             row.parameters = entry.published ? entry.published->parameters : 0;
             row.year = year_of(entry.name);
+            if (row.reason = of_other_kind(entry, request_.kind); !row.reason.empty())
+                continue;
             try {
                 if (!model)
-                    model = session_.load(request_.models.empty() ? entry.name : entry.source);
+                    model =
+                        session_.load(request_.models.empty() || other_formats ? entry.name : entry.source);
+                if (has_one && asked && !other_formats)
+                    throw UsageError(fmt::format("{} has a format of its own: without it in the name, {}, "
+                                                 "others can be asked for",
+                                                 entry.source, entry.name));
+                if (const std::int64_t own_context = shorter_context(*model); own_context > 0) {
+                    LocalRunner shorter = *this;
+                    shorter.request_.context = own_context;
+                    return shorter.run(entry);
+                }
                 if (request_.kind != LocalKind::language)
                     look(*model, row);
                 else if (!surely_too_large(*model, row))
@@ -146,24 +171,34 @@ class LocalRunner {
             if (!type.empty())
                 row.format = type;
             if (row.runs && answer_.runtime == kLlamaCpp)
-                row.command = llama_command(
-                    has_one && entry.file.extension() == ".gguf" ? entry.file.string()
-                                                                 : llama_file(row.name, row.format),
-                    request_.context, answer_.host == answer_.device ? -1 : row.device_layers, row.layers,
-                    row.expert_layers, request_.kv_cache);
+                row.command = llama_command(has_one && !other_formats && entry.file.extension() == ".gguf"
+                                                ? entry.file.string()
+                                                : llama_file(row.name, row.format),
+                                            request_.context, answer_.processor ? -1 : row.device_layers,
+                                            row.layers, row.expert_layers, request_.kv_cache);
             row.too_slow = row.runs && row.output.per_s < *request_.least_tokens_per_s;
         }
         return out;
     }
 
   private:
+    /// The longest context of a model that was named, where nobody asked for one and it is shorter; else 0.
+    std::int64_t shorter_context(const Model& model) const {
+        const auto& lm = model.info.language_model;
+        const double longest = lm ? lm->max_context : 0;
+        const bool asked = request_.models.empty() || request_.context != LocalRequest{}.context;
+        return !asked && longest >= kShortestContext && longest < static_cast<double>(request_.context)
+                   ? static_cast<std::int64_t>(longest)
+                   : 0;
+    }
+
     /// What a request for a format gets of a checkpoint that is narrow already, but for integers, which are
     /// asked for by their names; nothing where its weights are quantised anew.
     std::optional<Precision> stored_as(const Model& model, const std::string& format) const {
         if (request_.kind != LocalKind::language)
             return std::nullopt;
         const auto stored = model.prepared->language(model, {})->stored_weights();
-        const Precision asked = precision_named(format).weights;
+        const Precision asked = file_format(format).weights;
         const bool wide = bits_of(asked) == bits_of(Precision::bf16);
         return stored && (wide || !(is_integer(*stored) || quantised_anew(*stored, asked))) ? stored
                                                                                             : std::nullopt;
@@ -173,7 +208,7 @@ class LocalRunner {
         Conditions c;
         c.stack = stack;
         c.keep_subgraphs = true; // lanes, for intervals
-        c.precision = precision_named(format);
+        c.precision = file_format(format);
         c.kv_cache = request_.kv_cache;
         if (const auto& own = model.info.products; own && own->weight_bits_overhead != 0)
             c.precision = *own; // a type of files says its bits
@@ -193,7 +228,7 @@ class LocalRunner {
         if (row.parameters <= 0 || capacity() <= 0)
             return false;
         const std::string held = held_format(model, row.format);
-        const double least = row.parameters * bytes_of(precision_named(held).weights);
+        const double least = row.parameters * bytes_of(file_format(held).weights);
         // Of Gemma 4 E2B half of the weights are tables, which may stay with the host; of others less.
         constexpr double kTables = 0.75;
         const double on_host =
@@ -208,8 +243,10 @@ class LocalRunner {
         return true;
     }
 
+    double devices() const { return static_cast<double>(request_.devices); }
     double capacity() const {
-        return std::min(session_.machine(answer_.device, stack_only(stack_))->memory_capacity_bytes,
+        return std::min(devices() *
+                            session_.machine(answer_.device, stack_only(stack_))->memory_capacity_bytes,
                         answer_.stated_bytes);
     }
     double host_capacity() const {
@@ -265,17 +302,16 @@ class LocalRunner {
         runner.ignore_capacity();
         need = piece.memory.peak_bytes > last.memory.peak_bytes ? piece.memory : last.memory;
         const auto& lm = runner.model().bound(1, 1, context - 1)->model().info.language_model;
-        if (!lm || !server_memory(runner.machine(), 0, data_table("servers.json")).every_logit)
-            return fits;
         const double kept = need.weight_bytes + need.kv_cache_bytes;
-        need.peak_bytes = kept + std::max(need.peak_bytes - kept, llama_output_bytes(*lm, chunk));
-        return fits && memory_pools(need, runner.machine()).fits();
+        if (lm && server_memory(runner.machine(), 0, data_table("servers.json")).every_logit)
+            need.peak_bytes = kept + std::max(need.peak_bytes - kept, llama_output_bytes(*lm, chunk));
+        need.peak_bytes += (devices() - 1) * (need.peak_bytes - kept); // each has what its layers pass on
+        return devices() > 1 ? need.peak_bytes <= capacity()
+                             : fits && memory_pools(need, runner.machine()).fits();
     }
 
     /// The same for a model that was named, with its cache in a format.
-    bool fits(const Model& model, const std::string& format, std::int64_t context,
-              std::optional<Precision> cache) const {
-        Conditions c = conditions(model, stack_, format);
+    bool fits(const Model& model, Conditions c, std::int64_t context, std::optional<Precision> cache) const {
         c.kv_cache = cache;
         const auto language = model.prepared->language(model, {});
         Result made = asked(nullptr, answer_.device, settled(c, {.model = model, .prompt = Prompt{}}));
@@ -284,21 +320,32 @@ class LocalRunner {
         return runner && held(*runner, context, need) && need.peak_bytes <= answer_.stated_bytes;
     }
 
-    /// What does fit where the whole does not: a shorter context, and all of it with a narrower cache.
+    /// What does fit where the whole does not: a shorter context, and all of it with a narrower cache; where
+    /// the weights do not, another file.
     std::string what_fits(const Model& model, const std::string& format) const {
+        const Conditions as_asked = conditions(model, stack_, format);
         constexpr std::int64_t kStep = 1024;
         std::int64_t held = 0, over = (request_.context + kStep - 1) / kStep;
         while (over - held > 1) {
             const std::int64_t half = held + (over - held) / 2;
-            (fits(model, format, half * kStep, request_.kv_cache) ? held : over) = half;
+            (fits(model, as_asked, half * kStep, request_.kv_cache) ? held : over) = half;
         }
         std::string text = held > 0 ? fmt::format("; a context of {} fits", held * kStep) : std::string();
         for (const auto& [cache, name] :
              {std::pair(Precision::int8, "q8_0"), std::pair(Precision::int4, "q4_0")})
-            if (!request_.kv_cache && fits(model, format, request_.context, cache))
+            if (!request_.kv_cache && fits(model, as_asked, request_.context, cache))
                 return text + fmt::format("{} --kv-cache {}",
                                           held > 0 ? ", the whole with" : "; it fits with", name);
-        return text;
+        for (const std::string_view type : {"Q8_0", "Q4_K_M", "Q3_K_M", "Q2_K"}) {
+            Conditions narrower = as_asked;
+            narrower.precision = file_format(std::string(type));
+            if (held == 0 && answer_.runtime == kLlamaCpp &&
+                fits(model, narrower, request_.context, request_.kv_cache))
+                return text + fmt::format("; a file in {} fits", type);
+        }
+        return text + (request_.host.empty() && !answer_.processor
+                           ? "; a processor beside it takes some of the layers: --host PROCESSOR"
+                           : "");
     }
 
     void add_experts(const StepRunner& runner, Passes& out) const {
@@ -325,7 +372,7 @@ class LocalRunner {
         row.format = held_format(model, format);
         const auto prompt = static_cast<double>(request_.context - kAnswer);
         row.memory_bytes = whole->memory.peak_bytes;
-        row.capacity_bytes = std::min(whole->memory.capacity_bytes, answer_.stated_bytes);
+        row.capacity_bytes = std::min(devices() * whole->memory.capacity_bytes, answer_.stated_bytes);
         row.doubt = doubt_of(whole->token);
         row.layers = whole->layers;
         if (row.parameters <= 0)
@@ -423,9 +470,22 @@ class LocalRunner {
 
     const Session& session_;
     LocalAnswer& answer_;
-    const LocalRequest& request_;
+    LocalRequest request_;
     std::string stack_, host_stack_;
 };
+
+/// Throws UsageError for a host that is none, or beside a processor, and for several devices that are no
+/// cards.
+void check_machine(const Session& session, const LocalRequest& request, bool processor, bool card) {
+    if (!request.host.empty() && request.host != request.device &&
+        (processor || !session.hardware().device(request.host).device->family.row().is_host))
+        throw UsageError(fmt::format("the host {}: {}", request.host,
+                                     processor ? request.device + " is a processor, which has none beside it"
+                                               : "it is no processor"));
+    if (request.devices < 1 || (request.devices > 1 && (!card || request.kind != LocalKind::language)))
+        throw UsageError(fmt::format("{} devices: language models alone are divided, among one or more cards",
+                                     request.devices));
+}
 
 /// llama.cpp where the device has it, else what it serves language models with.
 std::string stack_for(const Session& session, const std::string& device) {
@@ -434,21 +494,37 @@ std::string stack_for(const Session& session, const std::string& device) {
 
 } // namespace
 
-double stated_memory(std::string_view machine) {
-    std::string_view size = machine.substr(std::min(machine.rfind(','), machine.size() - 1) + 1);
+/// Of "24GB", "24 GiB" 24; of any other text 0.
+static double gigabytes_in(std::string_view size) {
     size.remove_prefix(std::min(size.find_first_not_of(' '), size.size()));
     const double number = take_number<double>(size).value_or(0);
     const std::string unit = bare_name(size);
-    return number > 0 && (unit == "gb" || unit == "gib") ? number * 0x1p30 : 0; // modules hold powers of two
+    return number > 0 && (unit == "gb" || unit == "gib") ? number : 0;
+}
+
+double stated_memory(std::string_view machine) {
+    const std::string_view size = machine.substr(std::min(machine.rfind(','), machine.size() - 1) + 1);
+    return gigabytes_in(size) * 0x1p30; // modules hold powers of two
 }
 
 void take_machine(const Session& session, const std::string& machine, LocalRequest& request) {
     request.host_memory_bytes = stated_memory(machine);
+    // "M4 Max 128GB", "M4 Max, 128 GB", "M4 Max@128GB"
+    for (std::size_t at = 0; at < machine.size() && !request.memory_named; ++at)
+        request.memory_named = gigabytes_in(std::string_view(machine).substr(at)) > 0;
     const DeviceChoice choice = session.hardware().device(machine);
     request.device = choice.device->id;
+    request.devices *= static_cast<std::int64_t>(choice.devices); // "2x RTX 3090"
+    if (choice.device->in_computer && request.host.empty())       // "i9-14900K + RTX 4090"
+        request.host = choice.device->host;
     const bool sized = choice.power_mode.ends_with("GB"); // the memory of that computer
     if (!choice.power_mode.empty() && (sized || choice.power_mode != choice.device->default_power_mode))
         request.device += "@" + choice.power_mode;
+}
+
+PrecisionConfig file_format(const std::string& format) {
+    const auto type = gguf_format(format);
+    return type ? *type : precision_named(format, "--formats");
 }
 
 std::string local_stack(const Session& session, const LocalRequest& request) {
@@ -468,14 +544,15 @@ LocalAnswer local_models(const Session& session, const LocalRequest& request,
     answer.device = request.device;
     answer.host = request.host;
     const DeviceChoice choice = session.hardware().device(request.device);
-    if (choice.device->dram && choice.device->host_link_type == "shared memory" &&
-        choice.power_mode.empty() && request.host_memory_bytes <= 0)
+    answer.processor = choice.device->family.row().is_host;
+    const bool card = !answer.processor && choice.device->host_link_type != "shared memory";
+    check_machine(session, request, answer.processor, card);
+    if (choice.device->dram && !card && choice.power_mode.empty() && !request.memory_named)
         answer.computer_bytes = choice.device->dram->capacity.value_or(0);
-    if (choice.device->host_link_type.empty() && request.host_memory_bytes > 0) // a processor: its computer's
+    if (answer.processor && request.host_memory_bytes > 0) // its computer's
         answer.stated_bytes = left_by_system(request.host_memory_bytes);
     const bool language = request.kind == LocalKind::language;
-    if (const std::string& link = choice.device->host_link_type;
-        language && request.host.empty() && !link.empty() && link != "shared memory")
+    if (language && request.host.empty() && card)
         answer.unused_bytes = request.host_memory_bytes;
     const std::string stack = language ? stack_for(session, request.device) : std::string();
     answer.runtime =
@@ -500,6 +577,9 @@ LocalAnswer local_models(const Session& session, const LocalRequest& request,
     for (const CatalogueEntry& entry : session.catalogue().entries())
         if (all && is_asked(entry, request.kind) && !parts.contains(entry.name))
             entries.push_back(&entry);
+    if (entries.empty())
+        throw InputError(fmt::format("no {} models: there is no catalogue of models in {}",
+                                     name_of(request.kind), data_dir().string()));
     answer.considered = entries.size();
     const LocalRunner runner(session, answer, stack, host_stack);
     std::vector<std::vector<LocalModel>> rows(entries.size());

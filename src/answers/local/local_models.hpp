@@ -29,8 +29,12 @@ struct LocalRequest {
     std::string host =
         {}; ///< processor that takes layers which the device's memory does not hold; empty: none
     double host_memory_bytes = 0; ///< 0: what the database says of `host`
+    bool memory_named = false;    ///< the device's own size of memory, or its computer's, was named
+    std::int64_t devices = 1;     ///< cards that divide the layers, one after another (llama.cpp's -sm layer)
     LocalKind kind = LocalKind::language;
-    std::int64_t context = 8000;            ///< positions: a prompt, and 128 tokens of an answer at its end
+    /// Positions: a prompt, and 128 tokens of an answer at its end. This one shrinks to that of a model that
+    /// is named and has fewer.
+    std::int64_t context = 8000;
     std::optional<Precision> kv_cache = {}; ///< empty: as the stack stores it
     std::vector<std::string> formats = {"bf16", "int8", "int4"};
     std::vector<std::string> models = {}; ///< by name, or files; empty: the catalogue's
@@ -50,11 +54,12 @@ struct LocalModel {
     double parameters = 0;    ///< 0: not published
     int year = 0;             ///< in which its family came out; 0: not known
     bool runs = false;
-    std::string reason;    ///< one sentence where it does not run
-    bool too_slow = false; ///< it runs, below the least rate
-    Doubt doubt;           ///< why it may not be named first
-    LocalRate prompt;      ///< tokens read per second; of vision and speech models 0
-    LocalRate output;      ///< tokens written per second at the end of the context; inferences
+    std::string reason;       ///< one sentence where it does not run
+    bool too_slow = false;    ///< it runs, below the least rate
+    std::int64_t context = 0; ///< positions that it was asked for
+    Doubt doubt;              ///< why its rates are doubtful
+    LocalRate prompt;         ///< tokens read per second; of vision and speech models 0
+    LocalRate output;         ///< tokens written per second at the end of the context; inferences
     double memory_bytes = 0, capacity_bytes = 0; ///< of the device, what the model needs whole, and has
     std::int64_t layers = 0, device_layers = 0;  ///< fewer on the device: the rest is on the host
     std::int64_t expert_layers = 0;              ///< of which the experts alone are on the host
@@ -69,7 +74,8 @@ struct LocalAnswer {
     std::vector<LocalModel> models;
     std::size_t considered = 0;     ///< models that were asked for, or of the catalogue
     double stated_bytes = INFINITY; ///< memory that was stated of a processor's computer
-    double computer_bytes = 0;      ///< memory that the device shares where none was stated; else 0
+    double computer_bytes = 0;      ///< memory of a computer whose size nobody named; else 0
+    bool processor = false;         ///< the device has no host
     double unused_bytes = 0;        ///< memory that was stated of the computer around a card, without a host
 };
 
@@ -77,6 +83,9 @@ struct LocalAnswer {
 double stated_memory(std::string_view machine);
 /// The device and the memory of a request from such a text. Throws InputError where no device is so named.
 void take_machine(const Session& session, const std::string& machine, LocalRequest& request);
+
+/// A number format, or a type of GGUF files, "Q3_K_M". Throws UsageError for any other text.
+PrecisionConfig file_format(const std::string& format);
 
 /// The stack that the language models of a request run under: llama.cpp where the device has it, else what it
 /// serves them with.
@@ -118,7 +127,7 @@ struct LocalView {
     LocalOrder by = LocalOrder::newest;
     bool every_format = false; ///< each that runs; else the widest of a model
 };
-/// CSV has every model in every format.
+/// CSV has every model in every format, those that run first.
 Report describe(const LocalAnswer& answer, const LocalView& view, Format format);
 /// Everything, keys with units.
 std::string to_json(const LocalAnswer& answer, const LocalView& view);

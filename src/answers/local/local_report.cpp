@@ -58,18 +58,20 @@ std::vector<LocalColumn> rate_columns(const char* heading, std::string_view unit
 std::vector<LocalColumn> local_columns(const LocalAnswer& answer, bool with_reasons) {
     const bool language = answer.request.kind == LocalKind::language;
     using M = LocalModel;
-    std::vector<LocalColumn> columns = {
-        {{"Model", "", "model"}, &M::name},
-        {most_best("Parameters", "", "parameters"),
-         [](const M& m) { return m.parameters > 0 ? amount_cell(m.parameters) : Cell{}; }},
-        {most_best("Year", "", "year", 1),
-         [](const M& m) {
-             return m.year > 0 ? Cell{fmt::format("{}", m.year), double(m.year)} : Cell{};
-         }},
-        {{"Format", "", "precision"},
-         [with_reasons](const M& m) { return with_reasons ? m.format : std::string(file_type(m)); }},
-        {least_best("Memory", "GB", "memory_bytes"), kLocalGiga,
-         [](const M& m) { return positive(m.memory_bytes); }}};
+    std::vector<LocalColumn> columns = {{{"Model", "", "model"}, &M::name},
+                                        {{"Format", "", "precision"}, [with_reasons](const M& m) {
+                                             return with_reasons ? m.format : std::string(file_type(m));
+                                         }}};
+    append(columns, rate_columns(language ? "Output" : "Rate", rate_unit(answer),
+                                 language ? "output_tokens" : "inferences", 0, &M::output));
+    append(columns, {{most_best("Parameters", "", "parameters"),
+                      [](const M& m) { return m.parameters > 0 ? amount_cell(m.parameters) : Cell{}; }},
+                     {most_best("Year", "", "year", 1),
+                      [](const M& m) {
+                          return m.year > 0 ? Cell{fmt::format("{}", m.year), double(m.year)} : Cell{};
+                      }},
+                     {least_best("Memory", "GB", "memory_bytes"), kLocalGiga,
+                      [](const M& m) { return positive(m.memory_bytes); }}});
     if (language) {
         columns.emplace_back(most_best("On device", "layers", "device_layers", 1), [](const M& m) {
             if (!m.runs || m.layers <= 0)
@@ -80,8 +82,6 @@ std::vector<LocalColumn> local_columns(const LocalAnswer& answer, bool with_reas
         });
         append(columns, rate_columns("Prompt", rate_unit(answer), "prompt_tokens", 2, &M::prompt));
     }
-    append(columns, rate_columns(language ? "Output" : "Rate", rate_unit(answer),
-                                 language ? "output_tokens" : "inferences", 0, &M::output));
     columns.push_back(evidence_column<M>([](const M& m) { return evidence_of(m.runs, m.doubt); }));
     if (language)
         columns.emplace_back(Column{"Command", "", "command", Align::left, 3}, &M::command);
@@ -111,14 +111,34 @@ std::vector<LocalModel> rows_of(const LocalAnswer& answer, const LocalView& view
     return rows;
 }
 
-/// "qwen3-8b in int4, 62 tokens/s (41 to 94)"; of what may not lead why, instead of the interval.
+/// All rows: those of the table in every format, in its order, then what does not run or is too slow.
+std::vector<LocalModel> data_of(const LocalAnswer& answer, const LocalView& view) {
+    std::vector<LocalModel> rows = rows_of(answer, {.by = view.by, .every_format = true});
+    for (const LocalModel& m : answer.models)
+        if (!shown(m))
+            rows.push_back(m);
+    return rows;
+}
+
+/// "qwen3-8b in int4, 62 tokens/s (41 to 94)", with what makes it doubtful.
 std::string rate_text(const LocalAnswer& answer, const LocalModel& m) {
-    return fmt::format(
-        "{} in {}, {} {} ({}){}.", m.name, file_type(m), format_number(m.output.per_s), rate_unit(answer),
-        m.doubt.empty() ? fmt::format("{} to {}", format_number(m.output.low), format_number(m.output.high))
-        : m.doubt.standing == Standing::refuted ? m.doubt.brief()
-                                                : std::string(name_of(m.doubt.standing)),
-        m.device_layers < m.layers || m.expert_layers > 0 ? ", with the host" : "");
+    const std::string doubt = m.doubt.empty() ? std::string()
+                              : m.doubt.standing == Standing::refuted
+                                  ? "; " + m.doubt.brief()
+                                  : fmt::format("; {}", name_of(m.doubt.standing));
+    return fmt::format("{} in {}, {} {} ({} to {}{}){}{}.", m.name, file_type(m),
+                       format_number(m.output.per_s), rate_unit(answer), format_number(m.output.low),
+                       format_number(m.output.high), doubt,
+                       m.device_layers < m.layers || m.expert_layers > 0 ? ", with the host" : "",
+                       m.context > 0 && m.context < answer.request.context
+                           ? fmt::format(", with its longest context, {}", m.context)
+                           : std::string());
+}
+
+/// The size as it is sold: of memory modules in powers of two, else in decimal gigabytes.
+double sold_gigabytes(double bytes) {
+    const double binary = bytes / 0x1p30;
+    return binary == std::floor(binary) ? binary : std::round(bytes / kLocalGiga);
 }
 
 /// The models of which no format is listed, each counted once: with the listed ones they are all.
@@ -150,7 +170,7 @@ Bullets misses(const LocalAnswer& answer) {
     if (memory > 0)
         out.items.push_back(fmt::format("{} {} not fit in any of these formats{}", plural(memory, "model"),
                                         memory == 1 ? "does" : "do",
-                                        answer.request.kind == LocalKind::language &&
+                                        answer.request.kind == LocalKind::language && !answer.processor &&
                                                 answer.request.host.empty() && answer.unused_bytes <= 0
                                             ? "; --host PROCESSOR keeps some of the layers in its memory"
                                             : ""));
@@ -166,8 +186,8 @@ Bullets misses(const LocalAnswer& answer) {
     return out;
 }
 
-/// What people weigh: the newest, of one year the largest, then the largest of all; what may lead before what
-/// may not.
+/// What people weigh: the newest, of one year the largest, then the largest of all. A doubt about a rate is
+/// said beside it.
 Takeaway local_takeaway(const LocalAnswer& answer, const std::vector<LocalModel>& rows) {
     const bool language = answer.request.kind == LocalKind::language;
     std::set<std::string> names;
@@ -177,21 +197,22 @@ Takeaway local_takeaway(const LocalAnswer& answer, const std::vector<LocalModel>
     for (const LocalModel& m : answer.models)
         capacity = std::max(capacity, m.capacity_bytes);
     Takeaway out;
-    std::string first =
-        fmt::format("{}{}: {} of {} {} models run", answer.device,
-                    capacity > 0 ? fmt::format(" with {:.3g} GB", capacity / kLocalGiga) : std::string(),
-                    names.size(), answer.considered, name_of(answer.request.kind));
+    std::string first = fmt::format(
+        "{}{}{}: {} of {} {} models run",
+        answer.request.devices > 1 ? fmt::format("{} x ", answer.request.devices) : std::string(),
+        answer.device, capacity > 0 ? fmt::format(" with {:.3g} GB", capacity / kLocalGiga) : std::string(),
+        names.size(), answer.considered, name_of(answer.request.kind));
     if (language)
         first += fmt::format(" with a context of {}", answer.request.context);
     if (const double least = answer.request.least_tokens_per_s.value_or(0); least > 0)
         first += fmt::format(" at {} {} or more", format_number(least), rate_unit(answer));
     if (answer.computer_bytes > capacity) // the system keeps a part of it
-        first += fmt::format("; no size was named: {:.0f} GB", answer.computer_bytes / 0x1p30);
+        first += fmt::format("; no size was named: {:.0f} GB is assumed",
+                             sold_gigabytes(answer.computer_bytes));
     out.lines.push_back(first + ".");
     std::vector<LocalModel> order = rows;
     std::ranges::stable_sort(order, [](const LocalModel& a, const LocalModel& b) {
-        return std::tuple(!a.doubt.empty(), -a.year, -a.parameters) <
-               std::tuple(!b.doubt.empty(), -b.year, -b.parameters);
+        return std::pair(-a.year, -a.parameters) < std::pair(-b.year, -b.parameters);
     });
     if (!answer.request.models.empty()) { // each that was named
         if (order.empty())
@@ -203,10 +224,7 @@ Takeaway local_takeaway(const LocalAnswer& answer, const std::vector<LocalModel>
     }
     if (!answer.request.models.empty() || order.empty())
         return out;
-    const LocalModel& largest =
-        *std::ranges::max_element(order, [](const LocalModel& a, const LocalModel& b) {
-            return std::pair(a.doubt.empty(), a.parameters) < std::pair(b.doubt.empty(), b.parameters);
-        });
+    const LocalModel& largest = *std::ranges::max_element(order, {}, &LocalModel::parameters);
     const bool both = order.front().name == largest.name;
     if (const int year = order.front().year; year > 0)
         out.lines.push_back(fmt::format("{} ({}): {}", both ? "Newest and largest" : "Newest", year,
@@ -244,9 +262,11 @@ Members<LocalModel> local_model_members() {
          [](const M& m) { return m.year > 0 ? std::optional(m.year) : std::nullopt; }},
         {"runs", "", &M::runs},
         {"fast_enough", "runs at the least rate asked for", [](const M& m) { return m.runs && !m.too_slow; }},
+        {"context", "positions that it was asked for: fewer where no more were asked for and it has no more",
+         [](const M& m) { return m.context > 0 ? std::optional(m.context) : std::nullopt; }},
         {"reason", "why it does not run", [](const M& m) { return nonempty(m.reason); }},
         evidence_member<M>([](const M& m) { return evidence_of(m.runs, m.doubt); }),
-        {"doubt", "why it is not named first", [](const M& m) { return nonempty(m.doubt.text()); }},
+        {"doubt", "why its rates are doubtful", [](const M& m) { return nonempty(m.doubt.text()); }},
         {"prompt_tokens_per_s", "tokens read per second; null: it does not run, or is no language model",
          rate(&M::prompt), rates},
         {"output_per_s", "tokens written per second at the end of the context; of vision models inferences",
@@ -262,7 +282,7 @@ Members<LocalModel> local_model_members() {
         {"command", "that serves it with llama.cpp", [](const M& m) { return nonempty(m.command); }}};
 }
 
-AnswerDocument<LocalAnswer> local_document() {
+AnswerDocument<LocalAnswer> local_document(const LocalView& view) {
     using A = LocalAnswer;
     using R = LocalRequest;
     static constexpr std::string_view kAsked[] = {"context", "kv_cache"};
@@ -274,6 +294,7 @@ AnswerDocument<LocalAnswer> local_document() {
                                             : r.device;
          }},
         {"host", "", [](const R& r) { return nonempty(r.host); }},
+        {"devices", "that divide the layers", &R::devices},
         {"kind", "of models", &R::kind, UpTo{LocalKind::speech}},
         {"formats", "of weights", &R::formats},
         {"min_tokens_per_s", "slower models are left out", [](const R& r) {
@@ -286,15 +307,16 @@ AnswerDocument<LocalAnswer> local_document() {
     return {"local_models",
             "which models run on one machine, and how fast",
             {{"request", "what was asked", &A::request, request},
-             {"verdict", "the answer",
-              [](const A& a) { return local_takeaway(a, rows_of(a, LocalView{})).lines; }, lines_members()},
+             {"verdict", "the answer", [](const A& a) { return local_takeaway(a, rows_of(a, {})).lines; },
+              lines_members()},
              {"device", "", &A::device},
              {"host", "", [](const A& a) { return nonempty(a.host); }},
              {"runtime", "software stack", &A::runtime},
              {"kind", "of models", [](const A& a) { return a.request.kind; }, UpTo{LocalKind::speech}},
              {"context", "positions", [](const A& a) { return a.request.context; }},
              {"considered", "models of the catalogue", &A::considered},
-             {"models", "largest first, formats widest first", &A::models, local_model_members()}}};
+             {"models", "as the table has them, in every format; then what does not run, largest first",
+              [view](const A& a) { return data_of(a, view); }, local_model_members()}}};
 }
 
 // More than any model has: all layers, and the output projection.
@@ -313,7 +335,7 @@ std::string_view cache_type(Precision format) {
 Report describe(const LocalAnswer& answer, const LocalView& view, Format format) {
     Report report{fmt::format("What runs on {}", answer.device), {}};
     if (format == Format::csv)
-        return {report.title, {table_of("Models", local_columns(answer, true), answer.models)}};
+        return {report.title, {table_of("Models", local_columns(answer, true), data_of(answer, view))}};
     const std::vector<LocalModel> rows = rows_of(answer, view);
     add_blocks(report, Heading{1, report.title}, local_takeaway(answer, rows));
     Table table =
@@ -326,9 +348,15 @@ Report describe(const LocalAnswer& answer, const LocalView& view, Format format)
             answer.models.size() > answer.considered && !view.every_format
                 ? fmt::format("; each in the widest of {} formats that runs", answer.request.formats.size())
                 : std::string()));
+        if (answer.request.devices > 1)
+            table.notes.emplace_back(
+                "Each device has a part of the layers, one after the other: together they "
+                "hold more and are no faster (llama.cpp's -sm layer).");
         if (!answer.request.host.empty())
             table.notes.emplace_back(
-                "Layers that are not on the device, or their experts, run on the host, one after the other.");
+                "Layers that are not on the device, or their experts, run on the host, one after the other; "
+                "long "
+                "prompts come sooner than estimated, since llama.cpp reads those layers' on the GPU too.");
     }
     if (rows.empty() && !answer.request.models.empty()) // the first lines say why
         return report;
@@ -342,15 +370,15 @@ Report describe(const LocalAnswer& answer, const LocalView& view, Format format)
 }
 
 nlohmann::ordered_json local_models_schema() {
-    return local_document().schema();
+    return local_document({}).schema();
 }
 
-std::string to_json(const LocalAnswer& answer, const LocalView&) {
-    return local_document().text(answer);
+std::string to_json(const LocalAnswer& answer, const LocalView& view) {
+    return local_document(view).text(answer);
 }
 
 std::string llama_file(std::string_view model, std::string_view format) {
-    const std::string_view type = gguf_type_of(format);
+    const std::string_view type = gguf_format(format) ? format : gguf_type_of(format);
     return type.empty() ? std::string() : fmt::format("{}-{}.gguf", model, type);
 }
 

@@ -196,7 +196,7 @@ AnswerDocument<Result> mapping_document() {
               [](const R& r) {
                   const std::vector<std::string> labels = {hardware_label(r)};
                   const std::span<const R> one(&r, 1);
-                  return verdict_record({one, labels, usual_order(one, r.conditions.scenario), {}});
+                  return verdict_record({one, labels, usual_order(one, r.conditions), {}});
               },
               verdict_members()},
              {"model", "",
@@ -277,6 +277,22 @@ std::string quoted_for_mermaid(std::string_view text) {
                    ? fmt::format("#{};", static_cast<int>(c))
                    : std::string(1, c);
     });
+}
+
+/// A line for each subgraph, `node` behind its name, and one for each edge.
+template <class Node>
+std::string nodes_and_edges(const Result& result, std::string (*quoted)(std::string_view),
+                            std::string_view line_break, std::string_view arrow, std::string_view end,
+                            Node node) {
+    std::string nodes, edges;
+    for (std::size_t i = 0; i < result.partition->subgraphs.size(); ++i) {
+        const Box box = box_of(result, i);
+        const std::string text = fmt::format("{}", fmt::join(archsim::mapped(box.lines, quoted), line_break));
+        nodes += fmt::format("  s{}{}{}\n", i, node(box.bound, text), end);
+        for (const std::uint32_t before : result.partition->subgraphs[i].predecessors)
+            edges += fmt::format("  s{} {} s{}{}\n", before, arrow, i, end);
+    }
+    return nodes + edges;
 }
 
 using Json = nlohmann::ordered_json;
@@ -388,17 +404,9 @@ std::string mapping_to_dot(const Result& result) {
     std::string out = fmt::format("digraph \"{} on {}\" {{\n  rankdir=TB;\n"
                                   "  node [shape=box, style=\"rounded,filled\", fontname=\"sans-serif\"];\n",
                                   quoted_for_dot(result.model->name), quoted_for_dot(hardware_label(result)));
-    const auto& subgraphs = result.partition->subgraphs;
-    for (std::size_t i = 0; i < subgraphs.size(); ++i) {
-        Box box = box_of(result, i);
-        for (std::string& line : box.lines)
-            line = quoted_for_dot(line);
-        out += fmt::format("  s{} [label=\"{}\", fillcolor=\"{}\"];\n", i, fmt::join(box.lines, "\\n"),
-                           fill_of(box.bound));
-    }
-    for (std::size_t i = 0; i < subgraphs.size(); ++i)
-        for (const std::uint32_t before : subgraphs[i].predecessors)
-            out += fmt::format("  s{} -> s{};\n", before, i);
+    out += nodes_and_edges(result, quoted_for_dot, "\\n", "->", ";", [](Bound bound, std::string_view text) {
+        return fmt::format(" [label=\"{}\", fillcolor=\"{}\"]", text, fill_of(bound));
+    });
     return out + "}\n";
 }
 
@@ -406,17 +414,10 @@ std::string mapping_to_mermaid(const Result& result) {
     std::string out = "flowchart TD\n";
     for (const Bound bound : {Bound::compute, Bound::memory, Bound::overhead})
         out += fmt::format("  classDef {} fill:{},color:#000\n", name_of(bound), fill_of(bound));
-    const auto& subgraphs = result.partition->subgraphs;
-    for (std::size_t i = 0; i < subgraphs.size(); ++i) {
-        Box box = box_of(result, i);
-        for (std::string& line : box.lines)
-            line = quoted_for_mermaid(line);
-        out += fmt::format("  s{}[\"{}\"]:::{}\n", i, fmt::join(box.lines, "<br/>"), name_of(box.bound));
-    }
-    for (std::size_t i = 0; i < subgraphs.size(); ++i)
-        for (const std::uint32_t before : subgraphs[i].predecessors)
-            out += fmt::format("  s{} --> s{}\n", before, i);
-    return out;
+    return out + nodes_and_edges(result, quoted_for_mermaid, "<br/>", "-->", "",
+                                 [](Bound bound, std::string_view text) {
+                                     return fmt::format("[\"{}\"]:::{}", text, name_of(bound));
+                                 });
 }
 
 Annotations annotations_of(const Result& result) {

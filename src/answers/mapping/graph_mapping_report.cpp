@@ -229,9 +229,12 @@ void add_named_subgraphs(const Result& result, std::string_view name, Report& re
             partial.push_back(i);
     }
     const std::vector<std::size_t>& found = exact.empty() ? partial : exact;
-    if (found.empty())
-        throw UsageError(fmt::format("--subgraph: no subgraph is called \"{}\"; the nearest: {}", name,
-                                     fmt::join(nearest_names(name, names, 3), ", ")));
+    if (found.empty()) {
+        const std::vector<std::string> near = nearest_names(name, names, 3);
+        throw UsageError(fmt::format("--subgraph: no subgraph is called \"{}\"; {}", name,
+                                     near.empty() ? "--verbose lists them all"
+                                                  : fmt::format("the nearest: {}", fmt::join(near, ", "))));
+    }
     for (const std::size_t i : found) {
         const SubgraphEstimate& s = result.estimate.subgraphs[i];
         add_subgraph(result, {{i}, s.latency_s, s.energy.total()}, report);
@@ -308,7 +311,7 @@ Report describe(const Result& result, const GraphMappingView& view, Format forma
         Heading{1, fmt::format("GRAPH MAPPING: {} on {}", result.model->title, hardware_label(result))});
     const std::vector<std::string> labels = {hardware_label(result)};
     report.blocks.push_back(verdict_block(
-        {std::span(&result, 1), labels, usual_order(std::span(&result, 1), result.conditions.scenario), {}}));
+        {std::span(&result, 1), labels, usual_order(std::span(&result, 1), result.conditions), {}}));
     if (result.device)
         report.blocks.push_back(mapped_facts(result));
     if (!result.ok())

@@ -1,5 +1,9 @@
 #include "answers/measuring/check_me.hpp"
 
+#include "fields/question.hpp"
+#include "result/format_parts.hpp"
+#include "session/named_format.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
@@ -76,10 +80,32 @@ CheckInputs check_inputs(const Result& result) {
     return inputs;
 }
 
-/// The format that the tool must be told: that of the tensors, or tf32 where their products run in it and the
-/// tool has a word for it.
+/// A library that has models under names of its own.
+struct Library {
+    const char *placeholder, *lacks;
+};
+constexpr Library kLibraries[] = {{"torchvision", "torchvision does not have"},
+                                  {"checkpoint", "there is no repository here of"}};
+
+/// The name under which the library has the model; empty: it has none.
+std::string library_name(const Library& library, const Session& session, const std::string& model) {
+    if (library.placeholder == std::string_view("checkpoint")) {
+        std::string checkpoint = checkpoint_of(session, model);
+        return checkpoint.find('/') == std::string::npos ? std::string() : checkpoint;
+    }
+    // "torchvision 0.14.1 resnet50"
+    const CatalogueEntry* const entry = session.catalogue().find(model);
+    return entry != nullptr && entry->source.starts_with(library.placeholder)
+               ? entry->source.substr(entry->source.rfind(' ') + 1)
+               : std::string();
+}
+
+/// The format that the tool must be told: that of the tensors, of language models that of the weights too, or
+/// tf32 where their products run in it and the tool has a word for it.
 std::string measured_format(const Result& result, const CheckTemplate& check) {
     const PrecisionConfig& executed = result.estimate.executed;
+    if (result.generation)
+        return multiplied_format(result);
     const std::string_view tf32 = name_of(Precision::tf32);
     if (executed.compute == Precision::tf32 && check.precision.contains(std::string(tf32)))
         return std::string(tf32);
@@ -88,7 +114,7 @@ std::string measured_format(const Result& result, const CheckTemplate& check) {
 
 } // namespace
 
-CheckCommand check_command(const Result& result) {
+CheckCommand check_command(const Session& session, const Result& result) {
     CheckCommand out;
     out.hardware = result.hardware;
     if (result.runtime == nullptr || result.model == nullptr) {
@@ -96,6 +122,7 @@ CheckCommand check_command(const Result& result) {
         return out;
     }
     out.runtime = result.runtime->id;
+    out.model = result.model->name;
     const CheckTemplate& check = result.runtime->check;
     if (check.command.empty()) {
         out.why_not = check.why_not.empty() ? "the stack's file does not say how to measure" : check.why_not;
@@ -104,13 +131,20 @@ CheckCommand check_command(const Result& result) {
     const std::string format = measured_format(result, check);
     const auto word = check.precision.find(format);
     std::map<std::string, std::string> values = words_of(check_inputs(result));
+    for (const Library& library : kLibraries) {
+        std::string& name = values[library.placeholder] = library_name(library, session, result.model->name);
+        if (name.empty() &&
+            check.command.find(fmt::format("{{{}}}", library.placeholder)) != std::string::npos) {
+            out.why_not = fmt::format("no command is known: {} {}", library.lacks, result.model->name);
+            return out;
+        }
+    }
     values["threads"] =
         fmt::format("{:.0f}", result.machine != nullptr ? std::max(1.0, result.machine->units) : 1.0);
     values["precision"] = word == check.precision.end() ? "" : word->second;
     out.command = filled(check.command, values);
     out.note = filled(check.note, values);
-    if (word == check.precision.end() && format != "fp32" &&
-        check.command.find("{precision}") != std::string::npos)
+    if (word == check.precision.end() && format != "fp32")
         out.note += fmt::format("{}the tool has no switch for {}: give it a model of that format",
                                 out.note.empty() ? "" : "; ", format);
     out.reads = check.reads;
@@ -132,7 +166,8 @@ Report describe(const std::vector<CheckCommand>& commands) {
             report.blocks.push_back(Command{check.command});
         if (!check.reads.empty())
             report.blocks.push_back(
-                Command{fmt::format("validate_estimates --from FILE --hardware {}", check.hardware)});
+                Command{fmt::format("validate_estimates --from FILE --hardware {} --model {}",
+                                    shell_quoted(check.hardware), shell_quoted(check.model))});
     }
     return report;
 }

@@ -3,6 +3,7 @@
 
 #include "archsim/compare/result.hpp"
 #include "archsim/extend/renderer.hpp"
+#include "archsim/run/session.hpp"
 #include "measurements/tool_output.hpp"
 #include "measurements/types.hpp"
 
@@ -11,8 +12,9 @@
 namespace archsim {
 
 /// The stack's command (Runtime::check) for the model, sizes, prompt, format and cores of an estimate; or why
-/// there is none. Of a model of several parts: ask for each part.
-CheckCommand check_command(const Result& result);
+/// there is none: the library that it calls may not have the model. Of a model of several parts: ask for each
+/// part.
+CheckCommand check_command(const Session& session, const Result& result);
 
 /// The commands that measure what was estimated, one per device and stack; equal ones once.
 Report describe(const std::vector<CheckCommand>& commands);

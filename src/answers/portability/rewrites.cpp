@@ -53,14 +53,13 @@ class Replacement {
     TensorId place(std::string_view type, std::vector<TensorId> inputs,
                    std::vector<std::pair<std::string, AttributeValue>> attributes, TensorId output) {
         constexpr int kOpset = 14; // reductions take their axes as an attribute, HardSwish exists
-        Node node;
-        node.name = nodes_.empty() ? node_.name : node_.name + "/" + std::to_string(nodes_.size());
-        node.op_type = type;
-        node.opset = kOpset;
-        node.inputs = std::move(inputs);
-        node.outputs = {output};
-        node.attributes = std::move(attributes);
-        nodes_.push_back(std::move(node));
+        nodes_.push_back(
+            {.name = nodes_.empty() ? node_.name : node_.name + "/" + std::to_string(nodes_.size()),
+             .op_type = std::string(type),
+             .opset = kOpset,
+             .inputs = std::move(inputs),
+             .outputs = {output},
+             .attributes = std::move(attributes)});
         return output;
     }
 
@@ -367,10 +366,7 @@ class QdqWriter {
 
   private:
     TensorId add_tensor(std::string name, DataType type) {
-        Tensor tensor;
-        tensor.name = std::move(name);
-        tensor.type = type;
-        graph_.tensors.push_back(std::move(tensor));
+        graph_.tensors.push_back({.name = std::move(name), .type = type});
         return static_cast<TensorId>(graph_.tensors.size() - 1);
     }
     TensorId add_constant(std::string_view name, Constant constant) {
@@ -383,13 +379,11 @@ class QdqWriter {
         return id;
     }
     Node node_of(std::string_view type, TensorId from, TensorId to) const {
-        Node node;
-        node.name = graph_.tensors[to].name;
-        node.op_type = type;
-        node.opset = kQdqOpset;
-        node.inputs = {from, scale_, zero_};
-        node.outputs = {to};
-        return node;
+        return {.name = graph_.tensors[to].name,
+                .op_type = std::string(type),
+                .opset = kQdqOpset,
+                .inputs = {from, scale_, zero_},
+                .outputs = {to}};
     }
 
     Graph& graph_;

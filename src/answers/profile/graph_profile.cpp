@@ -256,17 +256,15 @@ Report describe(const OperatorRegistry& operators, PlainView, Format format) {
     add_blocks(
         report, Heading{1, report.title},
         Paragraph{fmt::format("{} operators. Since is the first version of its domain that has the operator; "
-                              "every later form is "
-                              "read too, up to opset {} of ai.onnx. Kind is what hardware has to do; fusion "
-                              "is how the operator "
-                              "may join its neighbours in one kernel.",
+                              "every later form is read too, up to opset {} of ai.onnx. Kind is what "
+                              "hardware has to do; fusion is how the operator may join its neighbours in one "
+                              "kernel.",
                               rows.size(), kNewestOpset)},
         Paragraph{
             "Vector and special are the operations per element outside matrix products, where a fixed number "
             "describes them (special: exp, log, erf, square root, division, trigonometry). Elements are "
-            "those of "
-            "the output for elementwise kinds and of the input for reductions, normalisations and softmax. "
-            "1 multiply-accumulate = 2 operations."});
+            "those of the output for elementwise kinds and of the input for reductions, normalisations and "
+            "softmax. 1 multiply-accumulate = 2 operations."});
     for (auto first = rows.begin(); first != rows.end();) {
         const auto last =
             one_table ? rows.end() : std::find_if(first, rows.end(), [&](const OperatorRow* row) {

@@ -54,6 +54,8 @@ void add_latency_notes(Table& table) {
 
 /// `named`: with what says of each row by itself what it is of, and why it has no numbers.
 std::vector<ColumnOf<ServedRun>> serving_columns(bool named) {
+    using S = ServingSummary;
+    const auto in_summary = [](double S::*number) { return [=](ServedRun r) { return r->summary.*number; }; };
     std::vector<ColumnOf<ServedRun>> run = {
         {most_best("Load", "req/s", "rate_per_s"), 1, [](ServedRun r) { return positive(r->rate_per_s); }},
         {most_best("In flight", "", "in_flight", 3),
@@ -68,24 +70,22 @@ std::vector<ColumnOf<ServedRun>> serving_columns(bool named) {
                   [](ServedRun r) { return r->summary.time_per_token_s.p50; }}});
     append(run, p99_columns("TPOT", "time_per_output_token", &ServingSummary::time_per_token_s,
                             &WaitBounds::time_per_token_s));
-    append(run, {{least_best("E2E P99", "s", "end_to_end_p99_s", 3), 1,
-                  [](ServedRun r) { return r->summary.end_to_end_s.p99; }},
-                 {most_best("Output", "tokens/s", "output_tokens_per_s"), 1,
-                  [](ServedRun r) { return r->summary.output_tokens_per_s; }},
-                 {most_best("Batch", "", "mean_batch", 3), 1, [](ServedRun r) { return r->outcome.batch; }},
-                 {least_best("Waiting", "", "mean_waiting", 3), 1,
-                  [](ServedRun r) { return r->summary.mean_waiting; }},
-                 {least_best("Busy", "%", "utilization", 3), 1 / kServingPercent,
-                  [](ServedRun r) { return r->summary.utilization; }},
-                 {least_best("Power", "W", "power_w", 2), 1, [](ServedRun r) { return r->summary.watts; }},
-                 {least_best("Output", "J/token", "joules_per_million_output_tokens", 3), kServingMillion,
-                  [](ServedRun r) { return r->summary.joules_per_million_output; }},
-                 {least_best("Prompt", "J/token", "joules_per_million_prompt_tokens", 4), kServingMillion,
-                  [](ServedRun r) { return r->summary.joules_per_million_prompt; }},
-                 {least_best("Output", "USD/M tok", "usd_per_million_output_tokens"), 1,
-                  [](ServedRun r) { return r->usd_per_million_output(); }},
-                 {least_best("Prompt", "USD/M tok", "usd_per_million_prompt_tokens", 4), 1,
-                  [](ServedRun r) { return r->usd_per_million_prompt(); }}});
+    append(run,
+           {{least_best("E2E P99", "s", "end_to_end_p99_s", 3), 1,
+             [](ServedRun r) { return r->summary.end_to_end_s.p99; }},
+            {most_best("Output", "tokens/s", "output_tokens_per_s"), 1, in_summary(&S::output_tokens_per_s)},
+            {most_best("Batch", "", "mean_batch", 3), 1, [](ServedRun r) { return r->outcome.batch; }},
+            {least_best("Waiting", "", "mean_waiting", 3), 1, in_summary(&S::mean_waiting)},
+            {least_best("Busy", "%", "utilization", 3), 1 / kServingPercent, in_summary(&S::utilization)},
+            {least_best("Power", "W", "power_w", 2), 1, in_summary(&S::watts)},
+            {least_best("Output", "J/token", "joules_per_million_output_tokens", 3), kServingMillion,
+             in_summary(&S::joules_per_million_output)},
+            {least_best("Prompt", "J/token", "joules_per_million_prompt_tokens", 4), kServingMillion,
+             in_summary(&S::joules_per_million_prompt)},
+            {least_best("Output", "USD/M tok", "usd_per_million_output_tokens"), 1,
+             [](ServedRun r) { return r->usd_per_million_output(); }},
+            {least_best("Prompt", "USD/M tok", "usd_per_million_prompt_tokens", 4), 1,
+             [](ServedRun r) { return r->usd_per_million_prompt(); }}});
     std::vector<ColumnOf<ServedRun>> columns;
     if (named)
         columns.emplace_back(Column{"Model", "", "model"}, [](ServedRun r) { return r->model; });
@@ -234,10 +234,6 @@ Chart sweep_chart(std::span<const ServingResult> results) {
     return chart;
 }
 
-} // namespace
-
-namespace {
-
 /// "H100, tp=2, fp8, vLLM".
 std::string deployment_text(const ServingResult& r) {
     return fmt::format("{}, {}, {}, {}", r.hardware, to_string(r.parallelism), r.precision, r.runtime);
@@ -371,10 +367,7 @@ Report describe_frontier(std::span<const ServingResult> results) {
 }
 
 Report tabulate_serving(std::span<const ServingResult> results) {
-    Report report;
-    report.title = "Serving";
-    report.blocks.emplace_back(serving_table(results, as_asked(results), true));
-    return report;
+    return {"Serving", {serving_table(results, as_asked(results), true)}};
 }
 
 Report describe_serving(std::span<const ServingResult> results, const ServiceLevel& level) {

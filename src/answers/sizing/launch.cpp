@@ -315,34 +315,6 @@ std::string launch_stack(const Session& session, LaunchTarget target) {
     return contains(known, id) ? id : "";
 }
 
-std::string checkpoint_of(const Session& session, std::string_view model) {
-    const std::filesystem::path file(model);
-    std::error_code none;
-    if (std::filesystem::is_regular_file(file, none) &&
-        file.extension() == ".json") // engines load its folder
-        return std::filesystem::absolute(file).parent_path().string();
-    if (std::filesystem::exists(file, none))
-        return std::filesystem::absolute(file).string();
-    if (model.find('/') != std::string_view::npos)
-        return std::string(model);
-    const auto has_owner = [](const std::string& alias) {
-        return std::count(alias.begin(), alias.end(), '/') == 1;
-    };
-    const auto is_named = [&](const std::string& alias) {
-        return has_owner(alias) &&
-               bare_name(std::string_view(alias).substr(alias.find('/') + 1)) == bare_name(model);
-    };
-    for (const CatalogueEntry& entry : session.catalogue().entries())
-        if (const auto alias = std::ranges::find_if(entry.aliases, is_named); alias != entry.aliases.end())
-            return *alias;
-    // Else the first name that has an owner, which is that of its checkpoint.
-    const CatalogueEntry* entry = session.catalogue().find(model);
-    if (!entry)
-        return std::string(model);
-    const auto first = std::ranges::find_if(entry->aliases, has_owner);
-    return first != entry->aliases.end() ? *first : entry->name;
-}
-
 std::string launch_text(const Session& session, const SizingAnswer& answer, const SizedDevice& device,
                         LaunchTarget target, std::string_view checkpoint) {
     if (!device.layout)

@@ -28,11 +28,6 @@ std::string launch_stack(const Session& session, LaunchTarget target);
 std::string launch_text(const Session& session, const SizingAnswer& answer, const SizedDevice& device,
                         LaunchTarget target, std::string_view checkpoint);
 
-/// What an engine loads for a model, as it was named: an id ("Qwen/Qwen3-8B-AWQ") or a path as it is, of a
-/// configuration its folder; for a word the id of that name in the catalogue ("qwen2.5-72b-instruct" is
-/// Qwen/Qwen2.5-72B-Instruct), else the first one of its model; else the word.
-std::string checkpoint_of(const Session& session, std::string_view model);
-
 struct ManifestOf {
     std::string model;               ///< names the objects
     std::vector<std::string> engine; ///< "vllm", "serve", the checkpoint and flags

@@ -1,5 +1,6 @@
 #include "answers/sizing/layouts.hpp"
 
+#include "result/cost_terms.hpp"
 #include "result/format_parts.hpp"
 
 #include <array>
@@ -46,34 +47,29 @@ std::vector<Parallelism> engine_ways(const Device& device, const ServerMemory& s
     return ways;
 }
 
-std::optional<double> hourly_price(const Device& device, double devices, const CostOptions& options,
-                                   std::string* basis, std::string* market) {
+std::optional<double> hourly_price(const Device& device, double each, double engines,
+                                   const CostOptions& options, std::string* basis, std::string* market) {
     const bool rent = options.tenure != Tenure::buy;
     const std::optional<Price>& stated = rent ? device.cloud_price : device.list_price;
-    std::optional<double> each;
-    std::string text, where;
-    if (stated && stated->amount.known()) {
-        each = stated->amount.value;
-        where = stated->market;
-        text =
-            stated->instance.empty() ? stated->date : fmt::format("{}, {}", stated->instance, stated->date);
-    } else if (stated)
-        text = fmt::format("not {}: {} ({})", rent ? "rented" : "sold", stated->amount.note, stated->date);
-    for (const GivenPrice& given : options.prices)
-        if (given.hardware == device.id && given.hourly == rent) {
-            each = given.amount;
-            text = "--price";
-            where.clear();
-        }
-    if (basis != nullptr)
-        *basis = text;
+    const GivenPrice* const given = given_price(device, rent, options);
+    const auto rented = rent ? rental(device, each, engines, Share::none, options) : std::nullopt;
+    const bool known = stated && stated->amount.known();
     if (market != nullptr)
-        *market = where;
-    if (!each)
+        *market = given == nullptr && known ? stated->market : "";
+    if (basis != nullptr)
+        *basis = given != nullptr ? "--price"
+                 : rented         ? rental_text(device, *rented, each * engines)
+                 : known          ? stated->date
+                 : stated ? fmt::format("not {}: {} ({})", rent ? "rented" : "sold", stated->amount.note,
+                                        stated->date)
+                          : "";
+    if (rented)
+        return rented->usd_per_hour;
+    if (rent || (given == nullptr && !known))
         return std::nullopt;
-    if (rent)
-        return devices * *each;
-    return devices * (*each + (device.server_price ? device.server_price->amount.value : 0)) /
+    return each * engines *
+           ((given != nullptr ? given->amount : stated->amount.value) +
+            (device.server_price ? device.server_price->amount.value : 0)) /
            (options.years * kHoursPerYear);
 }
 
@@ -81,10 +77,11 @@ namespace {
 
 // Formats of servers, the widest that helps first.
 constexpr std::array kNarrower = {"fp8", "int8", "w4a16"};
-// A prompt that is shortened by what it misses the limit by, and a fifth at a time more.
-constexpr double kShorter = 0.8;
-constexpr int kPrompts = 3;
-constexpr double kRounded = 1e-9; // of a number that has three digits already
+// A limit that is missed is tried as long as what is waited, and by so much longer up to twice that.
+constexpr double kLonger = 1.25;
+constexpr int kLimits = 4;
+constexpr std::int64_t kMoreDevices = 4; // times as many
+constexpr double kRounded = 1e-9;        // of a number that has three digits already
 
 std::string devices_text(const SizedDevice& d) {
     const std::int64_t devices = d.layout->devices();
@@ -130,23 +127,30 @@ class Remedies {
     std::string said_;
 };
 
-bool shorter_prompt_helps(Remedies& remedies, const SizingBasis& basis, const SizedDevice& miss,
-                          const Conditions& conditions) {
-    const RequestPlan& load = basis.request.serving.load;
+/// A limit of two digits as a flag has it: "--ttft-p99 1.9s".
+struct LongerLimit {
+    SizingLimit limit;
+    const char* flag;
+    double ServiceLevel::*seconds;
+};
+constexpr LongerLimit kLongerLimits[] = {
+    {SizingLimit::time_to_first, "--ttft-p99", &ServiceLevel::time_to_first_s},
+    {SizingLimit::time_per_token, "--tpot-p99", &ServiceLevel::time_per_token_s},
+    {SizingLimit::end_to_end, "--e2e-p99", &ServiceLevel::end_to_end_s}};
+
+bool longer_limit_helps(Remedies& remedies, const SizingBasis& basis, const SizedDevice& miss,
+                        const Conditions& conditions) {
     const SizingPressure& over = miss.layout ? miss.layout->pressure : miss.nearest;
-    if ((over.limit != SizingLimit::time_to_first && over.limit != SizingLimit::end_to_end) ||
-        !load.lengths.empty() || load.trace != nullptr)
-        return false;
-    double prompt = load.prompt_tokens / std::max(1.0, over.ratio);
-    for (int i = 0; i < kPrompts; ++i) {
-        prompt *= kShorter;
-        SizingRequest shorter = basis.request;
-        // Two digits are enough for a hint.
-        const double digit = std::pow(10, std::floor(std::log10(std::max(1.0, prompt))) - 1);
-        const double tokens = std::max(1.0, digit * std::floor(prompt / digit));
-        shorter.serving.load.prompt_tokens = tokens;
-        if (remedies.helps(fmt::format("a prompt of {:.0f} tokens", tokens), shorter, conditions))
-            return true;
+    for (const LongerLimit& longer : kLongerLimits) {
+        double seconds = basis.request.level.*longer.seconds * std::max(1.0, over.ratio);
+        for (int i = 0; longer.limit == over.limit && i < kLimits; ++i, seconds *= kLonger) {
+            SizingRequest later = basis.request;
+            const double digit = std::pow(10, std::floor(std::log10(seconds)) - 1);
+            later.level.*longer.seconds = digit * std::ceil(seconds / digit - kRounded);
+            if (remedies.helps(fmt::format("{} {:g}ms", longer.flag, 1e3 * later.level.*longer.seconds),
+                               later, conditions))
+                return true;
+        }
     }
     return false;
 }
@@ -159,10 +163,15 @@ std::string remedy(const SizingBasis& basis, const SizedDevice& miss, const Cond
                    ? budget_text(*miss.layout->usd_per_hour)
                    : fmt::format("a price to hold against the budget (--price {}=USD/h)", miss.hardware);
     Remedies remedies(basis, miss);
-    SizingRequest more = basis.request;
-    more.most_devices = SizingRequest{}.most_devices;
-    if (basis.request.most_devices < more.most_devices &&
-        remedies.helps(fmt::format("--max-devices {}", more.most_devices), more, conditions))
+    const auto helps = [&](const std::string& change, const SizingRequest& request) {
+        return remedies.helps(change, request, conditions);
+    };
+    SizingRequest more = basis.request, surer = basis.request;
+    more.most_devices = std::max(SizingRequest{}.most_devices, kMoreDevices * more.most_devices);
+    // One request alone may be too slow, which no count of devices mends.
+    const bool few = basis.request.most_devices < SizingRequest{}.most_devices;
+    if ((few || (!miss.layout && miss.nearest.ratio <= 1)) &&
+        helps(fmt::format("--max-devices {}", more.most_devices), more))
         return remedies.said();
     for (const char* format : kNarrower) {
         Conditions narrower = conditions;
@@ -170,11 +179,10 @@ std::string remedy(const SizingBasis& basis, const SizedDevice& miss, const Cond
         if (remedies.helps(fmt::format("--precision {}", format), basis.request, narrower))
             return remedies.said();
     }
-    if (shorter_prompt_helps(remedies, basis, miss, conditions) || !miss.layout)
+    if (longer_limit_helps(remedies, basis, miss, conditions) || !miss.layout)
         return remedies.said();
-    SizingRequest surer = basis.request;
     surer.confidence = miss.layout->probability;
-    remedies.helps(fmt::format("--confidence {:g}", surer.confidence), surer, conditions);
+    helps(fmt::format("--confidence {:g}", surer.confidence), surer);
     return remedies.said();
 }
 

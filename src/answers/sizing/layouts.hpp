@@ -115,7 +115,7 @@ SizedDevice size_device(const SizingBasis& basis, const std::string& hardware,
 void size_pairs(const SizingBasis& basis, const std::vector<const Conditions*>& conditions,
                 SizingAnswer& answer);
 
-/// One sentence: more devices, a narrower format, a shorter prompt, a smaller confidence or a larger budget,
+/// One sentence: more devices, a narrower format, a longer limit, a smaller confidence or a larger budget,
 /// each sized anew under all limits; empty where none of them helps.
 std::string remedy(const SizingBasis& basis, const SizedDevice& miss, const Conditions& conditions);
 
@@ -149,10 +149,12 @@ class LimitMisses {
     std::int64_t to_first_ = 0, per_token_ = 0, end_to_end_ = 0;
 };
 
-/// Dollars an hour of so many devices on the basis of `options`, without electricity; absent without a price.
-/// Worked: four at 2.50 USD/h rented: 10; one at 30,000 USD over 5 years of 8,766 hours: 0.68.
-std::optional<double> hourly_price(const Device& device, double devices, const CostOptions& options,
-                                   std::string* basis = nullptr, std::string* market = nullptr);
+/// Dollars an hour of so many engines of `each` devices on the basis of `options`, what is rented in the
+/// sizes that are let (rental()), without electricity; absent without a price. Worked: four at 2.50 USD/h
+/// rented: 10; one at 30,000 USD over 5 years of 8,766 hours: 0.68.
+std::optional<double> hourly_price(const Device& device, double each, double engines,
+                                   const CostOptions& options, std::string* basis = nullptr,
+                                   std::string* market = nullptr);
 
 /// Ways of one engine, fewest devices first: tensor parallel in powers of two up to a node, that divide the
 /// model's attention heads as engines require (vLLM: "total number of attention heads must be divisible by

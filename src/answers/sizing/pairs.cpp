@@ -30,7 +30,7 @@ struct Pool {
 
     std::int64_t each() const { return server->basis().parallelism.engine_devices(); }
     double factor(SpreadOf waited, double deviation) const {
-        return wait_factor(waiting_spread(server->prices().machine(), waited), deviation);
+        return wait_factor(server->spread_of(waited), deviation);
     }
 };
 
@@ -145,7 +145,8 @@ class PairSizer {
         pair.pressure = judge(outcome);
         const double kw = pair.summary.watts * pue_of(*answers_.device, basis_.cost.pue) / 1000;
         const auto each = [&](const Pool& pool, std::int64_t engines) {
-            return hourly_price(*pool.device, static_cast<double>(engines * pool.each()), basis_.cost);
+            return hourly_price(*pool.device, static_cast<double>(pool.each()), static_cast<double>(engines),
+                                basis_.cost);
         };
         const auto first = each(prompts_, pair.prompt_engines), later = each(answers_, pair.answer_engines);
         if (first && later)

@@ -62,8 +62,8 @@ Replicas::Replicas(const Session& session, const Model& model, const std::string
     : request_(request), server_(session, model, hardware, conditions, request.serving) {
     if (!ready())
         return;
-    first_ = waiting_spread(server_.prices().machine(), SpreadOf::first_token);
-    later_ = waiting_spread(server_.prices().machine(), SpreadOf::later_token);
+    first_ = server_.spread_of(SpreadOf::first_token);
+    later_ = server_.spread_of(SpreadOf::later_token);
 }
 
 Replicas::Factors Replicas::factors(double deviation) const {

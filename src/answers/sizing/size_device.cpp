@@ -15,6 +15,7 @@ namespace archsim {
 namespace {
 
 constexpr double kByEstimate = 0.5; // share of what holds by the estimate alone
+constexpr double kNoMore = 0.02;    // of the likelihood, for which nobody takes many more devices
 constexpr double kGramsPerKg = 1000, kWattsPerKw = 1000, kMilliseconds = 1000;
 
 /// "2.55 s", "36.8 ms".
@@ -54,7 +55,7 @@ class DeviceSizer {
         search(best_, basis_.request.confidence, out);
         out.holds = best_.replicas != nullptr;
         if (!out.holds && known_ == 0)
-            for (const double share : {likeliest(), kByEstimate})
+            for (const double share : {likeliest() - kNoMore, kByEstimate})
                 if (!best_.replicas && share > 0)
                     search(best_, share, out);
         if (!best_.replicas)
@@ -66,8 +67,10 @@ class DeviceSizer {
             return;
         out.layout = layout(out);
         if (!out.holds)
-            out.reason = fmt::format("the limits hold with {:g} %, {:g} % are asked for",
-                                     100 * out.layout->probability, 100 * basis_.request.confidence);
+            out.reason =
+                fmt::format("the limits hold with {:g} %, which more devices hardly raise; {:g} % are "
+                            "asked for",
+                            100 * out.layout->probability, 100 * basis_.request.confidence);
     }
     /// Of the service; 0: there is none.
     std::int64_t devices() const { return best_.devices(); }
@@ -242,7 +245,8 @@ class DeviceSizer {
         if (device_->embodied_carbon.known())
             layout.embodied_g_per_hour =
                 devices * device_->embodied_carbon.value * kGramsPerKg / (o.years * kHoursPerYear);
-        layout.usd_per_hour = hourly_price(*device_, devices, o, &out.price_basis, &out.market);
+        const auto each = static_cast<double>(layout.run.parallelism.engine_devices());
+        layout.usd_per_hour = hourly_price(*device_, each, devices / each, o, &out.price_basis, &out.market);
         if (layout.usd_per_hour && o.tenure == Tenure::buy)
             *layout.usd_per_hour += kwh_per_hour * o.kwh_price;
         layout.run.usd_per_hour = layout.usd_per_hour.value_or(0);

@@ -184,7 +184,11 @@ SizingAnswer size_service(const Session& session, const Model& model, std::span<
 
     std::vector<std::shared_ptr<const Device>> known;
     for (const std::string& name : hardware)
-        known.push_back(session.hardware().device(name).device);
+        if (const DeviceChoice choice = session.hardware().device(name); choice.one.empty())
+            known.push_back(choice.device);
+        else
+            throw UsageError(
+                fmt::format("\"{}\": how many devices is what is asked for; name {}", name, choice.one));
     for (const Conditions& format : formats) // a name that no stack has is no fault of a device
         if (!format.stack.empty())
             session.hardware().runtime(format.stack);

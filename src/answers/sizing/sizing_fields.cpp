@@ -2,6 +2,7 @@
 
 #include "core/lists.hpp"
 #include "core/parse_number.hpp"
+#include "fields/field_places.hpp"
 
 #include <utility>
 
@@ -26,13 +27,6 @@ void give_budget(const std::string& text, const std::string& name, SizingRequest
     request.budget_usd_per_hour = *usd;
 }
 
-void give_think_time(const std::string& text, const std::string& name, SizingRequest& request) {
-    const auto seconds = parse_seconds(text);
-    if (!seconds || *seconds < 0)
-        throw UsageError(fmt::format("{}: expected a time with a unit (500ms, 60s), got \"{}\"", name, text));
-    request.think_s = *seconds;
-}
-
 std::vector<SizingField> user_fields() {
     constexpr std::int64_t kMostUsers = 1 << 30;
     return {{.key = "users",
@@ -42,8 +36,7 @@ std::vector<SizingField> user_fields() {
              .low = 1,
              .high = kMostUsers,
              .print = [](const SizingRequest& r) { return number_or_none(static_cast<double>(r.users)); },
-             .parse = [](const std::string& text, const std::string& name,
-                         SizingRequest& r) { r.users = whole_of(text, name, 1, kMostUsers); }},
+             .parse = into_whole(member_at(&SizingRequest::users), 1, kMostUsers)},
             {.key = "think_time",
              .help = "from one question of a user to the next, 60s",
              .value = "TIME",
@@ -53,7 +46,10 @@ std::vector<SizingField> user_fields() {
                      return r.think_s ? std::vector{fmt::format("{}s", *r.think_s)}
                                       : std::vector<std::string>{};
                  },
-             .parse = give_think_time}};
+             .parse = into(member_at(&SizingRequest::think_s),
+                           [](const std::string& text, const std::string& name) {
+                               return seconds_of(text, name, true);
+                           })}};
 }
 
 std::vector<SizingField> bound_fields() {
@@ -80,13 +76,10 @@ std::vector<SizingField> bound_fields() {
          .group = kMoneyGroup,
          .print = [](const SizingRequest& r) { return number_or_none(r.budget_usd_per_hour, "USD/h"); },
          .parse = give_budget},
-        {.key = "pairs",
-         .kind = FieldKind::truth,
-         .help = "also prompts on one kind of device and answers on another",
-         .group = kFurtherGroup,
-         .print = [](const SizingRequest& r) { return truth_text(r.pairs); },
-         .parse = [](const std::string& text, const std::string& name,
-                     SizingRequest& r) { r.pairs = truth_of(text, name); }},
+        truth_field<SizingRequest>({.key = "pairs",
+                                    .help = "also prompts on one kind of device and answers on another",
+                                    .group = kFurtherGroup},
+                                   member_at(&SizingRequest::pairs)),
         {.key = "max_devices",
          .kind = FieldKind::whole,
          .help = "the most devices of one service",
@@ -96,8 +89,7 @@ std::vector<SizingField> bound_fields() {
          .low = 1,
          .high = kMostDevices,
          .print = [](const SizingRequest& r) { return number_or_none(static_cast<double>(r.most_devices)); },
-         .parse = [](const std::string& text, const std::string& name,
-                     SizingRequest& r) { r.most_devices = whole_of(text, name, 1, kMostDevices); }}};
+         .parse = into_whole(member_at(&SizingRequest::most_devices), 1, kMostDevices)}};
 }
 
 } // namespace

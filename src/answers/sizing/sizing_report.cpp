@@ -1,7 +1,9 @@
 #include "answers/sizing/sizing_report.hpp"
 
+#include "core/lists.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
+#include "report/blocks/verdict.hpp"
 #include "result/cost_terms.hpp"
 #include "result/ranking.hpp"
 
@@ -28,16 +30,27 @@ template <class Get>
 SizingColumn layout_column(Column column, Get get) {
     return {std::move(column), [=](const SizedDevice& d) { return d.layout ? get(*d.layout) : Cell{}; }};
 }
-SizingColumn layout_number(Column column, std::optional<double> (*get)(const SizedLayout&)) {
-    return {std::move(column), 1,
-            [get](const SizedDevice& d) { return d.layout ? get(*d.layout) : std::nullopt; }};
+template <class Get>
+SizingColumn layout_number(Column column, Get get) {
+    return {std::move(column), 1, [get](const SizedDevice& d) {
+                return d.layout ? std::optional<double>(std::invoke(get, *d.layout)) : std::nullopt;
+            }};
+}
+/// One of its run.
+template <class Get>
+SizingColumn run_number(Column column, Get get) {
+    return layout_number(std::move(column), [get](const SizedLayout& l) { return std::invoke(get, l.run); });
 }
 
-Cell p99_of(double value, double low, double high) {
-    Cell cell = cell_in(kSizingMilli, value);
-    if (low > 0)
-        cell.interval = {low, value, high};
-    return cell;
+SizingColumn p99_column(const char* heading, const char* key, Percentiles ServingSummary::*waits,
+                        PercentileBounds WaitBounds::*bounds) {
+    return layout_column(least_best(heading, "ms", key), [=](const SizedLayout& l) {
+        const double value = (l.run.summary.*waits).p99;
+        Cell cell = cell_in(kSizingMilli, value);
+        if (const PercentileBounds& b = l.run.bounds.*bounds; b.low.p99 > 0)
+            cell.interval = {b.low.p99, value, b.high.p99};
+        return cell;
+    });
 }
 
 std::vector<SizingColumn> sizing_columns(std::string_view basis, bool with_reasons) {
@@ -56,36 +69,26 @@ std::vector<SizingColumn> sizing_columns(std::string_view basis, bool with_reaso
              return Cell{fmt::format("{:g}", 100 * d.layout->probability), d.layout->probability,
                          d.holds ? Tone::good : Tone::bad};
          }},
-        layout_column(least_best("TTFT P99", "ms", "time_to_first_token_p99_s"),
-                      [](L l) {
-                          return p99_of(l.run.summary.time_to_first_s.p99,
-                                        l.run.bounds.time_to_first_s.low.p99,
-                                        l.run.bounds.time_to_first_s.high.p99);
-                      }),
-        layout_column(least_best("TPOT P99", "ms", "time_per_output_token_p99_s"),
-                      [](L l) {
-                          return p99_of(l.run.summary.time_per_token_s.p99,
-                                        l.run.bounds.time_per_token_s.low.p99,
-                                        l.run.bounds.time_per_token_s.high.p99);
-                      }),
+        p99_column("TTFT P99", "time_to_first_token_p99_s", &ServingSummary::time_to_first_s,
+                   &WaitBounds::time_to_first_s),
+        p99_column("TPOT P99", "time_per_output_token_p99_s", &ServingSummary::time_per_token_s,
+                   &WaitBounds::time_per_token_s),
         layout_number(least_best("Cost", fmt::format("USD/h {}", basis), "usd_per_hour"),
-                      [](L l) { return l.usd_per_hour; }),
-        layout_number(least_best("Cost", "USD/month", "usd_per_month", 2),
-                      [](L l) { return l.usd_per_month(); }),
-        layout_number(least_best("Input", "USD/M tok", "usd_per_million_prompt_tokens", 1),
-                      [](L l) { return l.run.usd_per_million_prompt(); }),
-        layout_number(least_best("Output", "USD/M tok", "usd_per_million_output_tokens", 1),
-                      [](L l) { return l.run.usd_per_million_output(); }),
+                      &SizedLayout::usd_per_hour),
+        layout_number(least_best("Cost", "USD/month", "usd_per_month", 2), &SizedLayout::usd_per_month),
+        run_number(least_best("Input", "USD/M tok", "usd_per_million_prompt_tokens", 1),
+                   &ServingResult::usd_per_million_prompt),
+        run_number(least_best("Output", "USD/M tok", "usd_per_million_output_tokens", 1),
+                   &ServingResult::usd_per_million_output),
         layout_number(least_best("Input", "J/M tok", "joules_per_million_prompt_tokens", 3),
-                      [](L l) { return std::optional(l.run.summary.joules_per_million_prompt); }),
+                      [](L l) { return l.run.summary.joules_per_million_prompt; }),
         layout_number(least_best("Output", "J/M tok", "joules_per_million_output_tokens", 3),
-                      [](L l) { return std::optional(l.run.summary.joules_per_million_output); }),
+                      [](L l) { return l.run.summary.joules_per_million_output; }),
         layout_number(least_best("Input", "g CO2e/M", "carbon_g_per_million_prompt_tokens", 3),
-                      [](L l) { return std::optional(l.carbon_g_per_million_prompt()); }),
+                      &SizedLayout::carbon_g_per_million_prompt),
         layout_number(least_best("Output", "g CO2e/M", "carbon_g_per_million_output_tokens", 2),
-                      [](L l) { return std::optional(l.carbon_g_per_million_output()); }),
-        layout_number(least_best("Power", "W", "facility_power_w", 2),
-                      [](L l) { return std::optional(l.watts); }),
+                      &SizedLayout::carbon_g_per_million_output),
+        layout_number(least_best("Power", "W", "facility_power_w", 2), &SizedLayout::watts),
         layout_column(least_best("Busy", "%", "utilization", 3),
                       [](L l) { return percent_cell(l.run.summary.utilization); }),
         evidence_column<SizedDevice>(
@@ -100,8 +103,6 @@ Table memory_table(const SizingAnswer& answer) {
     const auto gigabytes = [](double SizedMemory::*part) {
         return [part](const SizedDevice& d) { return d.layout->memory.*part; };
     };
-    std::vector<SizedDevice> sized;
-    std::ranges::copy_if(answer.devices, std::back_inserter(sized), has_layout);
     Table table = table_of<SizedDevice>(
         "Memory of one device",
         {{{"Hardware", "", "hardware"}, &SizedDevice::hardware},
@@ -115,7 +116,7 @@ Table memory_table(const SizingAnswer& answer) {
           [](const SizedDevice& d) {
               return (d.layout->at_twice.ratio <= 1 ? "holds: " : "") + pressure_text(d.layout->at_twice);
           }}},
-        sized);
+        kept(answer.devices, has_layout));
     table.notes.emplace_back("KV cache: in use at most; Engine: activations and what stack and driver keep; "
                              "Free: KV-cache blocks that stay empty.");
     return table;
@@ -157,9 +158,10 @@ Table pairs_table(const SizingAnswer& answer) {
 std::string load_text(const SizingAnswer& answer) {
     const SizingRequest& r = answer.request;
     const RequestPlan& load = r.serving.load;
-    std::string text = r.serving.plan.concurrency > 0
-                           ? fmt::format("{} requests always in flight", r.serving.plan.concurrency)
-                           : fmt::format("{:.3g} requests/s", load.rate_per_s);
+    std::string text =
+        r.serving.plan.concurrency > 0
+            ? fmt::format("{} requests always in flight", r.serving.plan.concurrency)
+            : fmt::format("{:.{}g} requests/s", load.rate_per_s, load.rate_per_s < 1e3 ? 3 : 6);
     if (r.users > 0 && load.rate_per_s > 0)
         text = fmt::format("{} users, each asking every {}: {}", r.users, format_time(*r.think_s), text);
     text += load.trace != nullptr ? fmt::format(" as recorded, {:.0f} tokens in and {:.0f} out in the mean",
@@ -218,11 +220,12 @@ Report describe(const SizingAnswer& answer, const PlainView&, Format format) {
             table_of("Sizes", sizing_columns(basis_text(answer.basis), true), answer.devices));
         return report;
     }
-    add_blocks(report, Heading{1, report.title}, sizing_takeaway(answer));
-    std::vector<SizedDevice> shown;
-    for (const SizedDevice& d : answer.devices)
-        if (d.layout || answer.devices.size() <= 12) // of many those with an answer; the others are below
-            shown.push_back(d);
+    std::vector<std::string> lines = sizing_takeaway(answer).lines;
+    const std::vector<std::string> more = beyond_first_rows(lines);
+    add_blocks(report, Heading{1, report.title}, Takeaway{std::move(lines)});
+    std::vector<SizedDevice> shown = kept(answer.devices, [&](const SizedDevice& d) {
+        return d.layout || answer.devices.size() <= 12; // of many those with an answer; the others are below
+    });
     const auto price = [](const SizedDevice& d) { // as the first line names them
         return std::pair(!d.holds, d.layout ? d.layout->usd_per_hour.value_or(INFINITY) : INFINITY);
     };
@@ -252,6 +255,7 @@ Report describe(const SizingAnswer& answer, const PlainView&, Format format) {
                 given.later * given.first));
         }
     report.blocks.emplace_back(std::move(table));
+    append(report.blocks, mapped(more, [](const std::string& line) { return Paragraph{line}; }));
     if (Table memory = memory_table(answer); !memory.rows.empty())
         report.blocks.emplace_back(std::move(memory));
     if (!answer.pairs.empty())

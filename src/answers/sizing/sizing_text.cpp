@@ -90,12 +90,14 @@ std::string misses_text(const SizingAnswer& answer) {
 }
 
 /// "Not ranked: Trainium2, 2 devices (tp=2), bf16: 0.2 USD/h rented (projection: ...)." Those that hold the
-/// limits and may not be named first.
+/// limits and may not be named first, for less than the cheapest that may.
 std::string doubted_text(const SizingAnswer& answer) {
+    const double least = answer.cheapest ? *answer.devices[*answer.cheapest].layout->usd_per_hour : INFINITY;
     std::string text;
     std::size_t count = 0;
     for (const SizedDevice& d : answer.devices)
-        if (d.holds && d.within_budget && !d.doubt.empty() && ++count <= kMostNamed)
+        if (d.holds && d.within_budget && !d.doubt.empty() && d.layout->usd_per_hour.value_or(0) < least &&
+            ++count <= kMostNamed)
             text += fmt::format("{}{}: {} ({})", text.empty() ? "" : "; ", layout_text(d),
                                 money_text(answer, d), d.doubt.text());
     if (count > kMostNamed)
@@ -158,7 +160,7 @@ Takeaway none_takeaway(const SizingAnswer& answer, const std::string& doubted) {
                         (d.holds ? "" : d.reason + (d.within_budget ? "" : "; ")) +
                             (d.within_budget ? "" : money_text(answer, d) + ", over the budget")));
         out.lines.push_back(answer.remedy.empty()
-                                ? "Neither a narrower format nor a shorter prompt makes it hold."
+                                ? "Neither a narrower format nor a limit of twice as long makes it hold."
                                 : fmt::format("What makes it hold: {}.", answer.remedy));
     }
     if (std::string misses = misses_text(answer); !misses.empty())

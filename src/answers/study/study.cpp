@@ -102,7 +102,7 @@ namespace {
 
 /// "12 of 14 combinations run. Fastest most often: H100 (5 of 6)." The best of a group is its first place.
 std::vector<std::string> study_lines(const Study& study) {
-    const Metric& by = ranked_by(study.request.conditions.scenario);
+    const Metric& by = ranked_by(study.request.conditions);
     std::map<std::string, std::size_t> wins;
     std::size_t decided = 0;
     for (const StudyGroup& group : study.groups)
@@ -146,7 +146,7 @@ using WinnerColumns = std::vector<ColumnOf<FirstPlace>>;
 
 Table winners(const Study& study) {
     using F = FirstPlace;
-    const Metric& by = ranked_by(study.request.conditions.scenario);
+    const Metric& by = ranked_by(study.request.conditions);
     std::vector<FirstPlace> rows;
     for (const StudyGroup& group : study.groups) {
         const auto ranks = rank_results(group.results, by);
@@ -187,20 +187,16 @@ Table winners(const Study& study) {
 std::vector<RankedResult> study_rows(const Study& study) {
     std::vector<RankedResult> rows;
     for (const StudyGroup& group : study.groups)
-        for (const RankedResult& row : ranked({group.results, static_cast<double>(group.batch_size),
-                                               &ranked_by(study.request.conditions.scenario)},
-                                              study_view(study)))
+        for (const RankedResult& row : ranked(
+                 {group.results, static_cast<double>(group.batch_size), &ranked_by(study.request.conditions)},
+                 study_view(study)))
             rows.push_back(row);
     return rows;
 }
 
 /// The formats of its cells, each once.
 std::vector<std::string> precisions_of(const Study& study) {
-    std::vector<std::string> names;
-    for (const StudyGroup& group : study.groups)
-        if (!contains(names, group.precision))
-            names.push_back(group.precision);
-    return names;
+    return distinct(study.groups, &StudyGroup::precision);
 }
 
 /// What is asked of every cell, under the keys of a study file; devices are its hardware.
@@ -263,7 +259,7 @@ Report describe(const Study& study, PlainView, Format format) {
         add_blocks(
             report,
             Heading{2, fmt::format("{}, batch size {}, {}", group.model, group.batch_size, group.precision)},
-            ranking_table(group.results, ranked_by(q.conditions.scenario), study_view(study)));
+            ranking_table(group.results, ranked_by(q.conditions), study_view(study)));
     }
     return report;
 }

@@ -270,21 +270,15 @@ std::optional<YamlDocument> parse_yaml_file(const std::string& file, std::vector
     try {
         return read_document(read_text_file(file));
     } catch (const YamlMistake& mistake) {
-        Finding finding;
-        finding.kind = FindingKind::malformed_file;
-        finding.file = file;
-        finding.where = place_text(mistake.at.line + 1, mistake.at.column + 1);
-        finding.message = mistake.message;
-        finding.hint = mistake.hint;
-        findings.push_back(std::move(finding));
+        findings.push_back({.kind = FindingKind::malformed_file,
+                            .message = mistake.message,
+                            .file = file,
+                            .where = place_text(mistake.at.line + 1, mistake.at.column + 1),
+                            .hint = mistake.hint});
     } catch (const InputError& problem) {
-        if (problem.findings().empty()) {
-            Finding finding;
-            finding.kind = FindingKind::unreadable_file;
-            finding.file = file;
-            finding.message = problem.what();
-            findings.push_back(std::move(finding));
-        }
+        if (problem.findings().empty())
+            findings.push_back(
+                {.kind = FindingKind::unreadable_file, .message = problem.what(), .file = file});
         findings.insert(findings.end(), problem.findings().begin(), problem.findings().end());
     }
     return std::nullopt;

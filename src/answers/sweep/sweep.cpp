@@ -288,6 +288,11 @@ void Sweep::settle_axes() {
             for (double& value : axis.factors)
                 value /= own;
             axis.absolute = false;
+            axis.own = own;
+        } else if (const VariedPart part = varied_part(axis.name);
+                   devices_.size() == 1 && dimension_of(part) == PhysicalDimension::power) {
+            // Throws where none is stated, so that factors on it would change nothing.
+            own_amount(part, *session_.machine(request_.hardware[0], request_.conditions));
         }
         for (std::size_t h = 0; h < devices_.size(); ++h)
             for (const double factor : axis.factors)
@@ -378,7 +383,7 @@ SweepPoint Sweep::at(std::uint64_t number) const {
 }
 
 const Metric& Sweep::usual_order() const {
-    const Metric& usual = ranked_by(request_.conditions.scenario);
+    const Metric& usual = ranked_by(request_.conditions);
     return !request_.prompt           ? usual
            : usual == metric::latency ? metric::token_rate
                                       : metric::total_token_rate;

@@ -25,6 +25,7 @@ struct SweepAxis {
     /// They are values in the library's unit of the part, until a Sweep makes factors on its device's of
     /// them.
     bool absolute = false;
+    double own = 0; ///< what 1x is, where values were asked for; 0: factors were
 };
 
 /// One estimate of a sweep, totals only.

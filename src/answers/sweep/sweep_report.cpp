@@ -46,7 +46,7 @@ std::vector<ColumnOf<SweepRow>> point_columns(const std::vector<SweepAxis>& axes
     std::vector<ColumnOf<S>> columns = {
         {{"Model", "", "model"}, [](const S& r) { return Cell{r.model}; }},
         {{"Hardware", "", "hardware"}, [](const S& r) { return Cell{r.hardware}; }},
-        {{"Precision", "", "precision"}, [](const S& r) { return Cell{r.executed}; }},
+        {{"Precision", "", "precision"}, [](const S& r) { return Cell{format_label(r)}; }},
         {most_best("Batch", "", "batch_size"),
          [](const S& r) { return count_cell(true, static_cast<double>(r.batch)); }}};
     constexpr int kSame = 4;
@@ -58,8 +58,8 @@ std::vector<ColumnOf<SweepRow>> point_columns(const std::vector<SweepAxis>& axes
     if (same([](const S& r) { return r.batch; }))
         columns[3].column.priority = kSame;
     for (std::size_t i = 0; i < axes.size(); ++i)
-        columns.push_back({most_best(axes[i].name, "", axes[i].name), [i](const S& r) {
-                               return Cell{factor_text(r.factors[i]), r.factors[i]};
+        columns.push_back({most_best(axes[i].name, "", axes[i].name), [i, axis = axes[i]](const S& r) {
+                               return Cell{amount_text(axis, r.factors[i]), r.factors[i]};
                            }});
     const bool all_lead = std::ranges::all_of(rows, [](const S& r) { return leads(r.standing); });
     columns.push_back(evidence_column<S>(&S::evidence, all_lead ? kSame : 1));

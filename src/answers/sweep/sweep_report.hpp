@@ -103,6 +103,9 @@ struct SweepSummary {
     std::uint64_t stride = 1;     ///< between two of them
 
     std::map<std::uint64_t, SweepPointFacts> facts; ///< of listed points, the first hundred
+    /// What the device as stated does by the metrics of `winners`, by the winner's point and the metric's
+    /// key.
+    std::map<std::pair<std::uint64_t, std::string>, double> stated;
     std::vector<SweepCurve> curves; ///< of each model on each device, its first format and batch
     std::vector<NextFactor> next;   ///< per model, the largest gain first
 
@@ -115,6 +118,10 @@ std::string to_json(const SweepSummary& summary, PlainView view = {});
 
 /// "1.22x": a factor on a part of a device.
 std::string factor_text(double factor);
+/// The same in the unit that was asked for: "64x64", "408 MHz".
+std::string amount_text(const SweepAxis& axis, double factor);
+/// "int8 (fp16 requested)": what runs, and what was asked for where that is not it.
+std::string format_label(const SweepRow& row);
 /// "TPU-v4, bandwidth 1.22x, batch 8, bf16"; what is as the device states it (1x) is left out.
 std::string point_label(const SweepRow& row, const std::vector<SweepAxis>& axes);
 /// "resnet50: fastest TPU-v4, bandwidth 1.22x, batch 1, bf16: 191 us; least energy ...", a line per model,

@@ -161,12 +161,12 @@ void SweepSummary::study(const Sweep& sweep) {
     std::uint64_t of_axes = 1;
     for (const SweepAxis& axis : q.axes)
         of_axes *= axis.factors.size();
-    std::map<std::uint64_t, std::optional<double>> stated; // by the number of the workload
+    std::map<std::uint64_t, std::optional<double>> own_values; // by the number of the workload
     const auto own_value = [&](std::uint64_t point) {
         const std::uint64_t workload = point / of_axes;
-        if (const auto known = stated.find(workload); known != stated.end())
+        if (const auto known = own_values.find(workload); known != own_values.end())
             return known->second;
-        return stated[workload] = value_at(sweep.result(point, {}), metric, q.view);
+        return own_values[workload] = value_at(sweep.result(point, {}), metric, q.view);
     };
     std::vector<SweepRow> listed;
     std::set<std::string> models;
@@ -190,6 +190,11 @@ void SweepSummary::study(const Sweep& sweep) {
     }
     if (q.axes.empty())
         return;
+    for (const auto* kind : {&winners, &projected_winners})
+        for (const BestRows& winner : *kind)
+            for (const SweepRow& row : winner.rows())
+                if (const auto own = value_at(sweep.result(row.point, {}), winner.metric(), q.view))
+                    stated[{row.point, winner.metric().key}] = *own;
     const std::uint64_t of_device = of_axes * q.batches.size() * q.precisions.size();
     for (std::size_t pair = 0; pair < std::min(kCurves, q.models.size() * q.hardware.size()); ++pair)
         for (std::size_t a = 0; a < q.axes.size(); ++a) {

@@ -8,6 +8,7 @@
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/verdict.hpp"
 #include "report/render/answer_document.hpp"
+#include "session/varied_part.hpp"
 
 #include <algorithm>
 #include <fmt/ranges.h>
@@ -34,18 +35,14 @@ std::vector<SweepWinner> sweep_winners(const SweepSummary& summary) {
 
 /// The models in the order of their rows.
 std::vector<std::string> models_of(const SweepSummary& summary) {
-    std::vector<std::string> models;
-    for (const SweepWinner& winner : sweep_winners(summary))
-        if (!contains(models, winner.row.model))
-            models.push_back(winner.row.model);
-    return models;
+    return distinct(sweep_winners(summary), [](const SweepWinner& winner) { return winner.row.model; });
 }
 
 /// "bandwidth 1.41x, units 2.00x"; empty of the device as it is stated.
 std::string factors_text(const SweepRow& row, const std::vector<SweepAxis>& axes) {
     return joined(indices(std::min(axes.size(), row.factors.size())), [&](std::size_t i) {
         return row.factors[i] == 1 ? std::string()
-                                   : fmt::format("{} {}", axes[i].name, factor_text(row.factors[i]));
+                                   : fmt::format("{} {}", axes[i].name, amount_text(axes[i], row.factors[i]));
     });
 }
 
@@ -70,11 +67,14 @@ std::string model_line(const SweepSummary& summary, const std::string& model) {
         const auto& row = measured ? measured : projected;
         if (!row)
             continue;
+        const auto own = summary.stated.find({row->point, metric.key});
+        const bool no_gain = own != summary.stated.end() && better(metric, own->second, *row->value(metric));
         text +=
-            fmt::format("{}{}: {}, {}.", text.empty() ? "" : " ",
+            fmt::format("{}{}: {}, {}{}.", text.empty() ? "" : " ",
                         best_words(metric) + (measured ? "" : fmt::format(" ({})", name_of(row->standing))),
                         first ? label_beside(*first, *row, summary.axes) : point_label(*row, summary.axes),
-                        format_value(metric, *row->value(metric)));
+                        format_value(metric, *row->value(metric)),
+                        no_gain ? fmt::format(", but {} as stated", format_value(metric, own->second)) : "");
         if (!first)
             first = row;
         if (measured && projected && better(metric, *projected->value(metric), *measured->value(metric)))
@@ -190,10 +190,35 @@ std::string factor_text(double factor) {
     return format_number(factor) + "x";
 }
 
+std::string amount_text(const SweepAxis& axis, double factor) {
+    if (axis.own <= 0)
+        return factor_text(factor);
+    const double amount = axis.own * factor;
+    switch (dimension_of(varied_part(axis.name))) {
+    case PhysicalDimension::bytes:
+        return format_bytes(amount);
+    case PhysicalDimension::bandwidth:
+        return format_bytes(amount) + "/s";
+    case PhysicalDimension::frequency:
+        return format_count(amount) + "Hz";
+    case PhysicalDimension::power:
+        return format_power(amount);
+    default:
+        return fmt::format("{0:g}x{0:g}", amount);
+    }
+}
+
 std::string point_label(const SweepRow& row, const std::vector<SweepAxis>& axes) {
     const std::string factors = factors_text(row, axes);
     return fmt::format("{}{}{}, batch {}, {}", row.hardware, factors.empty() ? "" : ", ", factors, row.batch,
-                       row.executed);
+                       format_label(row));
+}
+
+std::string format_label(const SweepRow& row) {
+    const auto asked = PrecisionConfig::parse(row.precision);
+    return !asked || name_of(asked->compute) == row.executed || row.executed.empty()
+               ? row.executed
+               : fmt::format("{} ({} requested)", row.executed, row.precision);
 }
 
 std::vector<std::string> sweep_lines(const SweepSummary& summary) {

@@ -185,6 +185,8 @@ def sweep(
 
     Raises InputError and UsageError for names and values that do not exist, before anything is computed.
     """
+    if vary is not None and not hasattr(vary, "items"):
+        raise TypeError(f'vary: expected parts and how they change, {{"clock": [0.8, 1]}}, got {type(vary).__name__}')
     request = {
         "models": _names(models),
         "hardware": _names(hardware),

@@ -129,6 +129,9 @@ std::vector<Advice> advice_for(std::span<const TriedChange> tried, std::span<con
             continue;
         constexpr double kWorthSaying = 1.05;
         std::string text = fmt::format("{}, {:.3g}x", change.asked, change.gain);
+        constexpr double kSurely = 0.995;
+        if (change.probability < kSurely)
+            text += fmt::format(" ({:.0f} % likely)", 100 * change.probability);
         if (change.first_token >= kWorthSaying)
             text += fmt::format(" (first token {:.3g}x as late)", change.first_token);
         if (!all.empty() && all.back().result == change.result)

@@ -33,10 +33,9 @@ Chart tradeoff_chart(std::span<const Result> results, const Metric& x, const Met
                 fmt::format("{} ({})", y.noun, axis_unit_of(y)),
                 true,
                 true};
-    std::vector<Result> estimates;
-    for (const Result& result : results)
-        if (measure_of(result, x, conditions) && measure_of(result, y, conditions))
-            estimates.push_back(result);
+    const std::vector<Result> estimates = kept(results, [&](const Result& result) {
+        return measure_of(result, x, conditions) && measure_of(result, y, conditions);
+    });
     const auto text = [](const Metric& metric, const Measure& m) {
         return fmt::format("{} ({} to {})", format_value(metric, m.value),
                            format_value(metric, m.interval.low), format_value(metric, m.interval.high));

@@ -17,25 +17,20 @@ namespace archsim {
 
 std::string price_text(const Result& result, const CostOptions& options) {
     const Device& d = *result.device;
-    const auto given = [&](bool hourly) {
-        return std::find_if(options.prices.rbegin(), options.prices.rend(), [&](const GivenPrice& price) {
-            return price.hardware == d.id && price.hourly == hourly;
-        });
-    };
+    const double devices = result.machine->devices;
     std::vector<std::string> texts;
-    if (const auto own = given(true); own != options.prices.rend())
-        texts.push_back(fmt::format("{} USD/h (as given)", format_number(own->amount)));
-    else if (d.cloud_price && d.cloud_price->amount.known())
-        texts.push_back(fmt::format("{} USD/h ({}, {})", format_number(d.cloud_price->amount.value),
-                                    d.cloud_price->date,
-                                    d.cloud_price->instance.empty() ? "rented" : d.cloud_price->instance));
-    if (const auto own = given(false); own != options.prices.rend())
+    if (const auto rented = rental(d, devices, 1, Share::allowed, options))
+        texts.push_back(fmt::format("{} USD/h ({})", format_number(rented->usd_per_hour),
+                                    given_price(d, true, options) != nullptr
+                                        ? std::string("as given")
+                                        : rental_text(d, *rented, devices)));
+    const GivenPrice* const own = given_price(d, false, options);
+    if (own != nullptr)
         texts.push_back(fmt::format("{} USD (as given)", format_number(own->amount)));
     else if (d.list_price && d.list_price->amount.known())
         texts.push_back(
             fmt::format("{} USD ({})", format_number(d.list_price->amount.value), d.list_price->date));
-    if (d.server_price &&
-        ((d.list_price && d.list_price->amount.known()) || given(false) != options.prices.rend()))
+    if (d.server_price && ((d.list_price && d.list_price->amount.known()) || own != nullptr))
         texts.back() += fmt::format(" and {} USD of its server ({})",
                                     format_number(d.server_price->amount.value), d.server_price->date);
     return texts.empty() ? std::string("no published price") : fmt::format("{}", fmt::join(texts, "; "));
@@ -156,8 +151,7 @@ std::vector<std::string> assumption_notes(const CostOptions& o) {
                     o.years, origin(o.years, usual.years, "assumed: usual depreciation of servers"),
                     100 * o.utilization, origin(o.utilization, usual.utilization, "assumed")),
         "Purchase is the device at its list price of the date shown, and its share of the server that the "
-        "price "
-        "column names; no staff, no space.",
+        "price column names; no staff, no space.",
         "Embodied carbon is that of making the device, where its vendor publishes it, over its years of use; "
         "it comes on top of its electricity's.",
     };
@@ -262,9 +256,8 @@ std::vector<Block> cost_blocks(std::span<const Result> results, const CostOption
     append(table.notes, assumption_notes(options));
     if (std::string said = cost_basis(results, options); !said.empty())
         table.notes.insert(table.notes.begin(), std::move(said));
-    std::vector<std::shared_ptr<const Device>> devices;
-    for (const Row& row : rows)
-        devices.push_back(row.result->device);
+    std::vector<std::shared_ptr<const Device>> devices =
+        mapped(rows, [&](const Row& row) { return row.result->device; });
     CostOptions both = options; // the table has what is rented beside what is bought
     both.tenure = Tenure::cheaper;
     append(table.notes, unused_prices(devices, both));

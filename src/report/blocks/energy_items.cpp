@@ -149,13 +149,11 @@ EnergyParts parts_of(const EnergyBreakdown& energy) {
 
 EnergyRollup roll_up(const EnergyBreakdown& energy) {
     const EnergyParts parts = parts_of(energy);
-    EnergyRollup rollup;
-    rollup.compute_j = part(parts, EnergyPart::arithmetic);
-    rollup.memory_j = part(parts, EnergyPart::near_memory) + part(parts, EnergyPart::far_memory) +
-                      part(parts, EnergyPart::dram) + part(parts, EnergyPart::movement);
-    rollup.static_j = part(parts, EnergyPart::leakage);
-    rollup.control_j = part(parts, EnergyPart::control) + part(parts, EnergyPart::host);
-    return rollup;
+    return {.compute_j = part(parts, EnergyPart::arithmetic),
+            .memory_j = part(parts, EnergyPart::near_memory) + part(parts, EnergyPart::far_memory) +
+                        part(parts, EnergyPart::dram) + part(parts, EnergyPart::movement),
+            .static_j = part(parts, EnergyPart::leakage),
+            .control_j = part(parts, EnergyPart::control) + part(parts, EnergyPart::host)};
 }
 
 std::vector<std::string> rollup_lines(const Result& result) {

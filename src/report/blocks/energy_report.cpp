@@ -180,10 +180,9 @@ Members<Result> energy_result_members() {
                                       {"control_j", "", &EnergyRollup::control_j}}},
                {"events", "largest first; they add up to the energy of the batch",
                 [](const R& r) {
-                    std::vector<Item> items;
-                    for (EnergyItem& item : energy_items(r))
-                        items.push_back({std::move(item), r.estimate.energy.total()});
-                    return items;
+                    return mapped(energy_items(r), [&](EnergyItem& item) {
+                        return Item{std::move(item), r.estimate.energy.total()};
+                    });
                 },
                 energy_event_members()
                     .of<Item>(std::mem_fn(&Item::item))

@@ -29,70 +29,67 @@ bool has_generation_estimate(const GenerationRow& r) {
 }
 
 /// A number of every result with a prompt; unknown where it is not above zero.
-ColumnOf<GenerationRow> generation_number(Column column, double unit,
-                                          double (*of)(const GenerationEstimate&)) {
-    return {std::move(column), unit, [of](const GenerationRow& r) { return positive(of(r.generation)); }};
+template <class Of>
+ColumnOf<GenerationRow> generation_number(Column column, double unit, Of of) {
+    return {std::move(column), unit,
+            [of](const GenerationRow& r) { return positive(std::invoke(of, r.generation)); }};
 }
 
 /// A time and its interval, where the result has it.
 void add_time(GenerationColumns& columns, const char* heading, const std::string& key,
-              double (*time)(const GenerationEstimate&), Interval (*interval)(const GenerationEstimate&)) {
+              double GenerationEstimate::*time, Interval GenerationEstimate::*interval) {
     append(columns,
            where<GenerationRow>(has_generation_estimate,
                                 {generation_number(least_best(heading, "ms", key + "_s"), 1e-3, time),
                                  {interval_column("90 %", "ms", key + "_low_s", key + "_high_s", 3),
                                   [time, interval](const GenerationRow& r) {
-                                      const GenerationEstimate& g = r.generation;
-                                      const Interval i = interval(g);
-                                      return time(g) > 0 ? interval_cell(1e-3, i.low, time(g), i.high)
-                                                         : Cell{};
+                                      const double value = r.generation.*time;
+                                      const Interval& i = r.generation.*interval;
+                                      return value > 0 ? interval_cell(1e-3, i.low, value, i.high) : Cell{};
                                   }}}));
 }
 
 GenerationColumns generation_columns(bool serving) {
-    using G = const GenerationEstimate&;
+    using G = GenerationEstimate;
     GenerationColumns columns = {
         {{"Hardware", "", "hardware"}, [](const GenerationRow& r) { return hardware_label(*r.result); }},
         {least_best("Devices", "", "devices"),
          [](const GenerationRow& r) { return count_cell(true, r.generation.devices); }}};
-    add_time(
-        columns, "First token", "time_to_first_token", [](G g) { return g.time_to_first_token_s; },
-        [](G g) { return g.time_to_first_token_interval; });
+    add_time(columns, "First token", "time_to_first_token", &G::time_to_first_token_s,
+             &G::time_to_first_token_interval);
     auto& first = columns[columns.size() - 2].cell; // says why there is no estimate
     first = [shown = first](const GenerationRow& r) {
         return r.result->ok() ? shown(r) : Cell{status_words(r.result->estimate), {}, Tone::bad};
     };
-    add_time(
-        columns, "Per token", "time_per_output_token", [](G g) { return g.time_per_output_token_s; },
-        [](G g) { return g.time_per_output_token_interval; });
+    add_time(columns, "Per token", "time_per_output_token", &G::time_per_output_token_s,
+             &G::time_per_output_token_interval);
     append(columns,
            where<GenerationRow>(
                has_generation_estimate,
                {generation_number(most_best("Per user", "tokens/s", "tokens_per_s_stream"), 1,
-                                  [](G g) { return g.tokens_per_s_stream; }),
+                                  &G::tokens_per_s_stream),
                 generation_number(most_best("Total", "tokens/s", "tokens_per_s_total", 1), 1,
-                                  [](G g) { return g.tokens_per_s_total; }),
+                                  &G::tokens_per_s_total),
                 generation_number(least_best("Energy", "J/token", "energy_per_token_j"), 1,
-                                  [](G g) { return g.energy_per_token_j; }),
+                                  &G::energy_per_token_j),
                 generation_number(least_best("Energy", "J/prompt token", "energy_per_prompt_token_j", 2), 1,
-                                  [](G g) { return g.energy_per_prompt_token_j(); }),
+                                  &G::energy_per_prompt_token_j),
                 generation_number(least_best("Energy", "J/request", "energy_per_request_j", 2), 1,
-                                  [](G g) { return g.energy_per_request_j(); }),
+                                  &G::energy_per_request_j),
                 generation_number(least_best("Power", "W/device", "power_per_device_w", 1), 1,
-                                  [](G g) { return g.power_per_device_w(); }),
+                                  &G::power_per_device_w),
                 generation_number(least_best("Power", "W/replica", "power_w", 2), 1,
-                                  [](G g) { return g.power_per_device_w() * g.devices; })}));
-    append(columns, {generation_number(least_best("Weights", "GB", "weight_bytes"), 1e9,
-                                       [](G g) { return g.weight_bytes; }),
-                     generation_number(least_best("KV cache", "GB", "kv_cache_bytes", 1), 1e9,
-                                       [](G g) { return g.kv_cache_bytes; }),
-                     generation_number(least_best("Need/device", "GB", "memory_bytes_per_device", 1), 1e9,
-                                       [](G g) { return g.memory_bytes; }),
-                     generation_number(most_best("Has", "GB", "memory_capacity_bytes_per_device", 1), 1e9,
-                                       [](G g) { return g.memory_capacity_bytes; })});
+                                  [](const G& g) { return g.power_per_device_w() * g.devices; })}));
+    append(columns,
+           {generation_number(least_best("Weights", "GB", "weight_bytes"), 1e9, &G::weight_bytes),
+            generation_number(least_best("KV cache", "GB", "kv_cache_bytes", 1), 1e9, &G::kv_cache_bytes),
+            generation_number(least_best("Need/device", "GB", "memory_bytes_per_device", 1), 1e9,
+                              &G::memory_bytes),
+            generation_number(most_best("Has", "GB", "memory_capacity_bytes_per_device", 1), 1e9,
+                              &G::memory_capacity_bytes)});
     if (serving)
         columns.push_back(generation_number(most_best("Serving", "tokens/s", "serving_tokens_per_s"), 1,
-                                            [](G g) { return g.serving.tokens_per_s; }));
+                                            [](const G& g) { return g.serving.tokens_per_s; }));
     columns.emplace_back(Column{"Stack", "", "runtime", Align::left, 2}, [](const GenerationRow& r) {
         return r.result->runtime ? r.result->runtime->id : std::string();
     });

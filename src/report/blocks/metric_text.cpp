@@ -25,7 +25,7 @@ std::string format_value(const Metric& metric, double value) {
     case QuantityKind::ratio:
         return format_percent(value);
     case QuantityKind::money: // one unit: amounts stand beside each other
-        return fmt::format("${} per million", format_number(value * metric.scale));
+        return fmt::format("${} {}", format_number(value * metric.scale), metric.axis_unit);
     case QuantityKind::carbon:
         return fmt::format("{} g CO2e per 1000", format_number(value * metric.scale));
     case QuantityKind::number:
@@ -56,15 +56,26 @@ std::string column_number(const Metric& metric, double value) {
 }
 
 const Metric& readable(const Metric& metric, std::span<const Result> results, const CostOptions& conditions) {
-    const auto in_si = [](const Metric& small, const char* column_unit) {
-        Metric large = small;
-        large.scale = 1;
-        large.column_unit = column_unit;
-        large.axis_unit = large.unit;
-        return large;
+    const auto in_unit = [](const Metric& usual, double scale, const char* column_unit, const char* axis) {
+        Metric other = usual;
+        other.scale = scale;
+        other.column_unit = column_unit;
+        other.axis_unit = axis;
+        return other;
     };
-    static const Metric kJoules = in_si(metric::energy, "J/inf"),
-                        kJouleSeconds = in_si(metric::balance, "J s");
+    static const Metric kJoules = in_unit(metric::energy, 1, "J/inf", "J"),
+                        kJouleSeconds = in_unit(metric::balance, 1, "J s", "J s"),
+                        kMilliwatts = in_unit(metric::power, 1e3, "mW", "mW");
+    const auto all = [&](auto fits) {
+        return any_value(results, metric, conditions) && std::ranges::all_of(results, [&](const Result& r) {
+                   const auto value = value_of(r, metric, conditions);
+                   return !value || fits(*value);
+               });
+    };
+    if (metric == metric::power) {
+        constexpr double kSmall = 0.1; // the average of what sleeps most of its time
+        return all([](double watts) { return watts < kSmall; }) ? kMilliwatts : metric;
+    }
     if (metric == metric::cost && conditions.tenure != Tenure::cheaper) {
         const auto paid = [](const char* unit) {
             Metric one = metric::cost;
@@ -75,11 +86,9 @@ const Metric& readable(const Metric& metric, std::span<const Result> results, co
         return conditions.tenure == Tenure::rent ? kRented : kOwned;
     }
     const bool is_energy = metric == metric::energy;
-    if ((!is_energy && metric != metric::balance) || !any_value(results, metric, conditions))
+    if ((!is_energy && metric != metric::balance) || !all([](double value) { return value >= 1; }))
         return metric;
-    const bool large = std::ranges::all_of(
-        results, [&](const Result& r) { return value_of(r, metric, conditions).value_or(1) >= 1; });
-    return !large ? metric : is_energy ? kJoules : kJouleSeconds;
+    return is_energy ? kJoules : kJouleSeconds;
 }
 
 bool said_by_another(const Metric& metric, std::span<const Result> results, const CostOptions& conditions) {
@@ -146,11 +155,11 @@ const Metric& shown_metric(std::span<const Result> results, const Metric& asked)
     return asked == metric::energy       ? metric::token_energy
            : asked == metric::latency    ? metric::token_rate
            : asked == metric::throughput ? metric::total_token_rate
-                                         : asked;
+                                         : in_its_words(asked, results);
 }
 
-const Metric& usual_order(std::span<const Result> results, Scenario scenario) {
-    return shown_metric(results, ranked_by(scenario));
+const Metric& usual_order(std::span<const Result> results, const Conditions& conditions) {
+    return shown_metric(results, ranked_by(conditions));
 }
 
 } // namespace archsim

@@ -57,6 +57,6 @@ MetricView shown_metrics(std::span<const Result> results, const MetricView& aske
 /// second.
 const Metric& shown_metric(std::span<const Result> results, const Metric& asked);
 /// What ranks unless something else is asked for: latency or throughput, tokens per second of answers.
-const Metric& usual_order(std::span<const Result> results, Scenario scenario);
+const Metric& usual_order(std::span<const Result> results, const Conditions& conditions);
 
 } // namespace archsim

@@ -72,7 +72,14 @@ std::string format_bytes(double bytes) {
 }
 
 std::string format_power(double watts) {
-    return with_prefix(watts, kSmallAscii.begin() + 2, kSmallAscii.end(), "W");
+    return with_prefix(watts, kSmallAscii.begin() + 1, kSmallAscii.end(), "W");
+}
+
+std::string format_lasting(double hours) {
+    constexpr double kHoursPerDay = 24, kSomeDays = 3 * kHoursPerDay, kSomeYears = 2 * 365.25 * kHoursPerDay;
+    return hours < kSomeDays    ? format_number(hours) + " h"
+           : hours < kSomeYears ? format_number(hours / kHoursPerDay) + " days"
+                                : format_number(hours / (kSomeYears / 2)) + " years";
 }
 
 std::string format_count(double value) {

@@ -18,6 +18,8 @@ std::string format_energy(double joules, bool unicode = true);
 std::string format_bytes(double bytes);
 /// "12.3 W", "850 mW".
 std::string format_power(double watts);
+/// "18.5 h", "12.3 days", "15.4 years".
+std::string format_lasting(double hours);
 /// "25.6 M", "4.09 G".
 std::string format_count(double value);
 /// "41.2 %".

@@ -121,9 +121,11 @@ Table ranking_table(std::span<const Result> results, const Metric& by, const Met
             r.machine->host->idle.known())
             around.push_back(fmt::format("{} on {}", labels[rank.result], r.machine->host->id));
     }
-    Table table =
-        table_of(fmt::format("Hardware Comparison (Sorted by {}), power at the {}", by.title, name_of(at)),
-                 ranking_columns(results, by, view), rows);
+    const bool at_a_rate =
+        std::ranges::any_of(results, [](const Result& r) { return r.conditions.duty.every_s > 0; });
+    Table table = table_of(fmt::format("Hardware Comparison (Sorted by {}), power at the {}{}", by.title,
+                                       name_of(at), at_a_rate ? ", at the rate" : ""),
+                           ranking_columns(results, by, view), rows);
     if (tied)
         table.notes.emplace_back("= tie: the first of these is better with a probability below 75 %", "rank");
     if (std::string basis = cost_basis(results, view.conditions);

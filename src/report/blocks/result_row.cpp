@@ -304,12 +304,8 @@ Members<DecisionRequest> limit_members() {
                          constraint_text(c);
                  return limits;
              }},
-            {"pareto", "metrics whose front is marked", [](const R& r) {
-                 std::vector<std::string> keys;
-                 for (const Metric* metric : r.pareto)
-                     keys.push_back(metric->key);
-                 return keys;
-             }}};
+            {"pareto", "metrics whose front is marked",
+             [](const R& r) { return mapped(r.pareto, [&](const Metric* metric) { return metric->key; }); }}};
 }
 
 std::string to_json(const Result& result, const MetricView& view) {

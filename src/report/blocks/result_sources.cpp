@@ -51,8 +51,7 @@ std::string latency_detail(const Result& result) {
     const Estimate& e = result.estimate;
     std::string text =
         fmt::format("Sum over {} subgraphs of (compute^p + on-chip^p + memory^p)^(1/p) + fixed cost, p = "
-                    "{:g}, plus {} outside "
-                    "them.",
+                    "{:g}, plus {} outside them.",
                     e.subgraphs.size(), result.machine->combine_exponent, format_time(e.network_s));
     for (const Resource resource : used_by(result).resources)
         if (const std::string sources = rate_sources(*result.machine, resource); !sources.empty())

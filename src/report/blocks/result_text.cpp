@@ -358,7 +358,7 @@ std::string duty_text(const DutyCycle& duty) {
             : duty.average_w ? "; average " + format_power(*duty.average_w)
                              : "; idle power not known";
     return duty.battery_hours
-               ? fmt::format("{}; {} h on the battery", text, format_number(*duty.battery_hours))
+               ? fmt::format("{}; {} on the battery", text, format_lasting(*duty.battery_hours))
                : text;
 }
 

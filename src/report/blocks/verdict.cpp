@@ -2,6 +2,7 @@
 #include "core/text.hpp"
 
 #include "core/lists.hpp"
+#include "hardware/uncertainty.hpp"
 #include "ops/given_values.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
@@ -88,8 +89,14 @@ std::string standing_label(const VerdictQuestion& q, std::size_t i) {
     return q.labels[i] + standing_note(q.results[i].estimate);
 }
 
+/// "$2633 per million requests ($0.98 read, $16.7 written per million tokens)"
 std::string value_text(const VerdictQuestion& q, const Metric& m, std::size_t index) {
-    return format_value(m, *value_of(q.results[index], m, q.conditions));
+    std::string text = format_value(m, *value_of(q.results[index], m, q.conditions));
+    if (const auto tokens = token_costs(q.results[index], q.conditions); m == metric::cost && tokens)
+        if (const auto read = tokens->prompt.best(), written = tokens->output.best(); read && written)
+            text += fmt::format(" (${} read, ${} written per million tokens)", format_number(*read * m.scale),
+                                format_number(*written * m.scale));
+    return text;
 }
 
 std::vector<std::string> names_at(const VerdictQuestion& q, const std::vector<std::size_t>& indices) {
@@ -105,16 +112,20 @@ std::string named(const VerdictQuestion& q, const VerdictFacts& facts, std::size
         return hardware_label(other) == hardware_label(r) &&
                precision_name(other.conditions.precision) != precision_name(r.conditions.precision);
     });
-    return !said && (facts.mixed || (first && !r.generation))
-               ? q.labels[index] + " in " + multiplied_format(r)
-               : q.labels[index];
+    // "GPU (H100)": of a family the chip that stands for it.
+    const bool chip =
+        q.labels[index].find(hardware_label(r)) == std::string::npos && q.labels[index] != r.hardware;
+    return q.labels[index] + (chip ? " (" + hardware_label(r) + ")" : "") +
+           (!said && (facts.mixed || (first && !r.generation)) ? " in " + multiplied_format(r) : "");
 }
 
 /// "A, B and C between 11.7 ms and 12.0 ms".
 std::string close_text(const VerdictQuestion& q, const Best& best) {
     const std::vector<std::string> names = names_at(q, best.winner.close);
-    const std::string low = value_text(q, *best.metric, best.winner.close.front()),
-                      high = value_text(q, *best.metric, best.winner.close.back());
+    std::string low = value_text(q, *best.metric, best.winner.close.front()),
+                high = value_text(q, *best.metric, best.winner.close.back());
+    if (best.metric->better == Better::higher) // the best comes first
+        std::swap(low, high);
     return low == high ? fmt::format("{}, {}", names_text(names), low)
                        : fmt::format("{} between {} and {}", names_text(names), low, high);
 }
@@ -127,8 +138,8 @@ std::string lead_text(const VerdictQuestion& q, const Best& best) {
                  other = *value_of(q.results[*best.winner.next], *best.metric, q.conditions);
     const double ahead = best.metric->better == Better::higher ? own / other : other / own;
     constexpr double kCertain = 0.995;
-    const std::string odds = best.winner.probability < kCertain
-                                 ? fmt::format(" ({:.0f} % likely)", 100 * best.winner.probability)
+    const std::string odds = best.winner.ahead < kCertain
+                                 ? fmt::format(" ({:.0f} % likely)", 100 * best.winner.ahead)
                                  : std::string();
     return std::isfinite(ahead) && ahead > 1
                ? fmt::format(", {} ahead of {}{}", format_ratio(ahead), q.labels[*best.winner.next], odds)
@@ -149,6 +160,26 @@ std::string question_text(const VerdictQuestion& q, const VerdictFacts& facts) {
                        g.devices > first->devices() ? ", the layers divided among the devices" : "");
 }
 
+/// "23.9 to 58.4 tokens/s".
+std::string range_at(const VerdictQuestion& q, const Metric& m, std::size_t index) {
+    return range_text(m, measure_of(q.results[index], m, q.conditions)->interval);
+}
+
+/// Whether what may not lead for want of measurements alone is better with all of its interval: nobody is
+/// the best then. Of chips of whose vendor nothing was measured under the stack nobody knows how wide it is.
+bool outdone(const VerdictQuestion& q, const Best& best) {
+    if (!best.winner.projected)
+        return false;
+    const Result& r = q.results[*best.winner.projected];
+    if (standing_of(r.estimate) != Standing::projected || !r.machine || !r.machine->uncertainty ||
+        !r.machine->uncertainty->held().same_vendor(*r.device, *r.runtime))
+        return false;
+    const auto other = measure_of(r, *best.metric, q.conditions),
+               own = measure_of(q.results[best.winner.best], *best.metric, q.conditions);
+    return best.metric->better == Better::higher ? other->interval.low > own->interval.high
+                                                 : other->interval.high < own->interval.low;
+}
+
 /// "Fastest: H100, 465 us, 1.76x ahead of A100 (82 % likely)."; "Too close to call: A and B between 11.7 ms
 /// and 12.0 ms." of the first metric, with its words of the others, where it is not best by them too.
 std::string best_text(const VerdictQuestion& q, const VerdictFacts& facts, const Best& best) {
@@ -163,6 +194,12 @@ std::string best_text(const VerdictQuestion& q, const VerdictFacts& facts, const
     if (!best.winner.close.empty())
         return fmt::format("{}: {}.", first ? "Too close to call" : words + " is too close to call",
                            close_text(q, best));
+    if (outdone(q, best))
+        return fmt::format("Ranked first by {}: {}, {}; unmeasured, but estimated wholly above it: {}, {}.",
+                           best.metric->noun, named(q, facts, best.winner.best, first),
+                           range_at(q, *best.metric, best.winner.best),
+                           named(q, facts, *best.winner.projected),
+                           range_at(q, *best.metric, *best.winner.projected));
     return fmt::format("{}: {}, {}{}.", words, named(q, facts, best.winner.best, first),
                        value_text(q, *best.metric, best.winner.best),
                        first ? lead_text(q, best) : std::string());
@@ -175,7 +212,7 @@ std::string others_text(const VerdictQuestion& q, const VerdictFacts& facts) {
     const Best& lead = facts.best.front();
     std::string same, others;
     for (const Best& best : facts.best)
-        if (&best == &lead)
+        if (&best == &lead || outdone(q, best)) // which the sentence on what is not ranked says
             continue;
         else if (leads_alone(best) && leads_alone(lead) && best.winner.best == lead.winner.best)
             same += fmt::format("{}{}, {}", same.empty() ? "Also best: " : "; ", best.metric->noun,
@@ -193,10 +230,14 @@ std::string unranked_text(const VerdictQuestion& q, const VerdictFacts& facts, b
     std::map<std::size_t, std::string> values;
     for (const Best& best : facts.best)
         if (best.winner.projected) {
-            std::string& text = values[*best.winner.projected];
-            text += (text.empty() ? "" : ", ") +
-                    (text.empty() && *best.metric != q.by ? best.metric->noun + " " : std::string()) +
-                    value_text(q, *best.metric, *best.winner.projected);
+            const std::size_t i = *best.winner.projected;
+            std::string& text = values[i];
+            if (text.empty() && *best.metric != q.by) // in what is ranked by, where it has that
+                text = value_of(q.results[i], q.by, q.conditions)
+                           ? value_text(q, q.by, i)
+                           : best.metric->noun + " " + value_text(q, *best.metric, i);
+            else
+                text += (text.empty() ? "" : ", ") + value_text(q, *best.metric, i);
         }
     // Of few devices those that nothing else names.
     constexpr std::size_t kFew = 3;
@@ -209,7 +250,7 @@ std::string unranked_text(const VerdictQuestion& q, const VerdictFacts& facts, b
     std::vector<std::string> all;
     for (const auto& [i, value] : values)
         if (const Estimate& e = q.results[i].estimate; e.refuted.empty())
-            all.push_back(fmt::format("{}, {} ({})", q.labels[i], value, name_of(standing_of(e))));
+            all.push_back(fmt::format("{}, {} ({})", named(q, facts, i), value, name_of(standing_of(e))));
     for (std::size_t i = 0; i < q.results.size(); ++i)
         if (q.results[i].ok() && !q.results[i].estimate.refuted.empty())
             all.push_back(fmt::format("{} (refuted){}", q.labels[i],
@@ -247,15 +288,19 @@ bool is_rate_kept(const VerdictFacts& facts) {
            facts.all_limits == facts.running;
 }
 
-/// "KPU-T256@15W (projected, 12.1 ms)": power modes that were not asked for and meet every limit; empty:
-/// none.
+/// "KPU-T256@15W (projected, 12.1 ms)", "Hailo-8 (--scenario throughput, 706 FPS)": power modes and work
+/// ahead that were not asked for and meet every limit; empty: none.
 std::string modes_text(const VerdictQuestion& q) {
     std::vector<std::string> names;
     for (const Result& mode : q.modes) {
-        const auto value = value_of(mode, q.by, q.conditions);
+        const bool ahead = mode.conditions.scenario != q.results.front().conditions.scenario;
+        const Metric& by = ahead ? metric::throughput : q.by;
+        const auto value = value_of(mode, by, q.conditions);
         std::string more(may_lead(mode.estimate) ? "" : name_of(standing_of(mode.estimate)));
+        if (ahead)
+            more += more.empty() ? "--scenario throughput" : ", --scenario throughput";
         if (value)
-            more += (more.empty() ? "" : ", ") + format_value(q.by, *value);
+            more += (more.empty() ? "" : ", ") + format_value(by, *value);
         names.push_back(hardware_label(mode) + (more.empty() ? "" : " (" + more + ")"));
     }
     return names.empty() ? std::string() : names_text(names);
@@ -296,7 +341,7 @@ std::string none_text(const VerdictQuestion& q, const VerdictFacts& facts) {
         : late ? std::string("None keeps up")
                : "None meets " + limits;
     if (const std::string modes = modes_text(q); !modes.empty())
-        return fmt::format("{} as listed; another power mode would: {}.", text, modes);
+        return fmt::format("{} as listed; this would: {}.", text, modes);
     if (const auto& nearest = q.decision->nearest) {
         const Verdict& v = q.decision->verdicts[nearest->result][nearest->constraint];
         const Constraint& limit = v.constraint;
@@ -306,16 +351,16 @@ std::string none_text(const VerdictQuestion& q, const VerdictFacts& facts) {
                                 format_value(*limit.metric, *v.value),
                                 limit.metric->better == Better::higher ? "at least" : "at most",
                                 format_value(*limit.metric, limit.limit));
+        if (is_rate(limit) && v.value && q.results[nearest->result].beside.empty())
+            text += fmt::format("; {:.0f} devices carry the rate", std::ceil(*v.value / limit.limit));
     }
     return text + ".";
 }
 
 /// "2 of 7 cannot run it: A, B."
 std::string failing_text(const VerdictQuestion& q) {
-    std::vector<std::string> names;
-    for (std::size_t i = 0; i < q.results.size(); ++i)
-        if (!q.results[i].ok())
-            names.push_back(q.labels[i]);
+    const std::vector<std::string> names =
+        names_at(q, kept(indices(q.results.size()), [&](std::size_t i) { return !q.results[i].ok(); }));
     if (names.empty())
         return "";
     return fmt::format("No estimate for {} of {}: {}.", names.size(), q.results.size(), names_text(names));
@@ -331,8 +376,9 @@ std::string too_large_text(const VerdictQuestion& q) {
     const MemoryEstimate& memory = first.estimate.memory;
     std::string text(name_of(first.conditions.precision.weights)); // it is they that do not fit
     text += names.size() > 1 ? fmt::format(" does not fit {}", names_text(names))
-                             : fmt::format(" needs {:.3g} GB, {} has {:.3g} GB", memory.peak_bytes / 1e9,
-                                           names.front(), memory.capacity_bytes / 1e9);
+                             : fmt::format(" needs {:.3g} GB, {} has {:.3g} GB{}", memory.peak_bytes / 1e9,
+                                           names.front(), memory.capacity_bytes / 1e9,
+                                           first.machine && first.machine->devices > 1 ? " each" : "");
     if (const auto turn = parts_in_turn(first);
         names.size() == 1 && turn && turn->moved_s > 0 && turn->peak_bytes <= memory.capacity_bytes) {
         double seconds = turn->moved_s;
@@ -353,15 +399,17 @@ std::string single_text(const VerdictQuestion& q, const VerdictFacts& facts, boo
             return;
         const bool unit_names_it = m == metric::token_rate || m == metric::total_token_rate;
         text += fmt::format("{}{}{}", text.empty() ? "" : ", ", unit_names_it ? std::string() : m.noun + " ",
-                            format_value(m, measure->value));
+                            value_text(q, m, 0));
         if (measure->interval.high > measure->interval.low && m == q.by) // the table has the others
             text += fmt::format(" ({})", range_text(m, measure->interval));
     };
     for (const Metric* m : judged(q))
         add(*m);
-    if (!brief)
+    if (!brief && q.by != metric::power)
         add(metric::power);
-    const std::string doubt = brief ? standing_note(r.estimate) : doubt_of(r.estimate).text();
+    const std::string doubt = !r.estimate.refuted.empty() ? std::string() // a sentence of its own says it
+                              : brief                     ? standing_note(r.estimate)
+                                                          : doubt_of(r.estimate).text();
     return fmt::format("{}: {}{}{}.", named(q, facts, 0, true), text, brief || doubt.empty() ? "" : "; ",
                        doubt);
 }
@@ -382,21 +430,18 @@ std::string unlike_text(const VerdictQuestion& q, std::size_t i) {
     return fmt::format("Less sure: {} on {}.", e.unlike, q.labels[i]);
 }
 
-/// What the numbers leave out; empty for whole models.
-std::string uncounted_line(const VerdictQuestion& q) {
+/// What the numbers leave out; absent for whole models.
+std::optional<std::string> uncounted_of(const VerdictQuestion& q) {
     for (const Result& r : q.results)
         if (r.ok() && !r.estimate.uncounted.empty())
-            return fmt::format("Incomplete: {}.", r.estimate.uncounted);
-    return "";
+            return r.estimate.uncounted;
+    return std::nullopt;
 }
 
 /// "No estimate yet: the model needs a size; for example --dim H=224 --dim W=224."
 std::string sizes_line(const VerdictQuestion& q) {
-    std::vector<std::string> flags;
-    for (const Result& r : q.results)
-        for (std::string& flag : sizes_wanted(r.estimate.findings))
-            if (!contains(flags, flag))
-                flags.push_back(std::move(flag));
+    const std::vector<std::string> flags =
+        distinct(flattened(q.results, [](const Result& r) { return sizes_wanted(r.estimate.findings); }));
     if (flags.empty())
         return "";
     return fmt::format("No estimate yet: the model needs {}, for example {}.",
@@ -457,10 +502,7 @@ std::vector<std::string> joined(const std::vector<Sentence>& sentences) {
     for (const Sentence& s : sentences)
         if (!s.text.empty())
             lines[s.line] += (lines[s.line].empty() ? "" : " ") + s.text;
-    std::vector<std::string> all;
-    for (auto& [number, line] : lines)
-        all.push_back(std::move(line));
-    return all;
+    return mapped(lines, [](const auto& line) { return line.second; });
 }
 
 std::vector<std::string> in_few_rows(std::vector<Sentence> sentences) {
@@ -480,7 +522,10 @@ std::vector<std::string> in_few_rows(std::vector<Sentence> sentences) {
 }
 
 std::vector<std::string> lines_of(const VerdictQuestion& q, const VerdictFacts& facts) {
-    std::vector<Sentence> all = {{0, 0, uncounted_line(q)}};
+    std::vector<Sentence> all;
+    if (const auto uncounted = uncounted_of(q))
+        all.push_back({0, 0, fmt::format("Incomplete: {}.", *uncounted)});
+    all.push_back({1, 0, q.before});
     if (facts.best.empty()) {
         const std::string sizes = sizes_line(q);
         all.push_back({1, 0, sizes.empty() ? none_runs_text(q) : sizes});
@@ -497,7 +542,7 @@ std::vector<std::string> lines_of(const VerdictQuestion& q, const VerdictFacts& 
     if (one) {
         all.push_back({2, 9, asked + single_text(q, facts, false), asked + single_text(q, facts, true)});
         if (const Estimate& e = q.results.front().estimate; !e.refuted.empty())
-            all.push_back({2, 7, "Refuted: " + refuted_text(e) + ".", "Refuted: " + e.refuted + ".", 1});
+            all.push_back({2, 7, "Refuted: " + refuted_text(e) + ".", "Refuted: " + e.refuted + "."});
     } else {
         std::string first = best_text(q, facts, facts.best.front());
         if (!facts.limits.empty() && !is_rate_kept(facts))
@@ -574,9 +619,7 @@ VerdictRecord verdict_record(const VerdictQuestion& q) {
         if (const auto shares = bound_shares(q.results[leader]))
             record.bound = {q.labels[leader], shares->largest(), shares->of(shares->largest())};
     }
-    for (const Result& r : q.results)
-        if (!record.uncounted && r.ok() && !r.estimate.uncounted.empty())
-            record.uncounted = r.estimate.uncounted;
+    record.uncounted = uncounted_of(q);
     for (const Advice& advice : advice_for(q.tried, q.results))
         record.helps.push_back({{q.labels[advice.result]}, advice.text});
     return record;

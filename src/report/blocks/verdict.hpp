@@ -29,6 +29,7 @@ struct VerdictQuestion {
     std::span<const TriedChange> tried = {}; ///< what would help
     std::span<const Result> too_large = {};  ///< those that run in fewer bits, as they do not
     std::string beside = {};                 ///< a sentence on what else was asked of the best
+    std::string before = {};                 ///< one that comes first: what is asked cannot be had
 };
 
 /// The answer for several devices, or for one; for none that runs the reason.

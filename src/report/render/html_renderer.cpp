@@ -149,8 +149,7 @@ class HtmlRenderer {
         page += body_;
         page += foot(options);
         page += "</main>\n<dialog id=\"detail\"><h3></h3><p></p><form "
-                "method=\"dialog\"><button>Close</button></form>"
-                "</dialog>\n";
+                "method=\"dialog\"><button>Close</button></form></dialog>\n";
         if (charts_)
             page.append("<script>").append(chart_library()).append("</script>\n");
         page.append("<script>\n").append(report_script()).append("</script>\n</body>\n</html>\n");

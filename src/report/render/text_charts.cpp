@@ -289,12 +289,24 @@ std::string framed(const Canvas& canvas, const Axis& x, const Axis& y, const Cha
     return out;
 }
 
-std::string legend(const Chart& chart, const std::vector<std::string_view>& marks) {
-    std::string line = " ";
-    for (std::size_t s = 0; s < chart.series.size(); ++s)
-        if (!chart.series[s].points.empty())
-            line += fmt::format(" {} {} ", marks[s], chart.series[s].name);
-    return line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+/// In as many lines as the width asks for.
+std::string legend(const Chart& chart, const std::vector<std::string_view>& marks,
+                   const RenderOptions& options) {
+    std::string all, line = " ";
+    const auto end_line = [&] {
+        all += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+        line = " ";
+    };
+    for (std::size_t s = 0; s < chart.series.size(); ++s) {
+        if (chart.series[s].points.empty())
+            continue;
+        const std::string item = fmt::format(" {} {} ", marks[s], chart.series[s].name);
+        if (line.size() > 1 && line.size() + item.size() > static_cast<std::size_t>(options.width))
+            end_line();
+        line += item;
+    }
+    end_line();
+    return all;
 }
 
 /// Points on two axes as a grid of characters; joined series (roofs, fronts) as dotted lines:
@@ -337,7 +349,7 @@ std::string draw_plot(const Chart& chart, const RenderOptions& options) {
             before = &point;
         }
     }
-    return framed(canvas, x, y, chart, options) + legend(chart, marks);
+    return framed(canvas, x, y, chart, options) + legend(chart, marks, options);
 }
 
 /// The first series as filled columns over its index, the others' level as a dotted line.
@@ -370,7 +382,7 @@ std::string draw_steps(const Chart& chart, const RenderOptions& options) {
             canvas.line(0, y.position(chart.series[s].points.front().y), static_cast<double>(columns - 1),
                         y.position(chart.series[s].points.back().y), marks.back());
     }
-    return framed(canvas, x, y, chart, options) + legend(chart, marks);
+    return framed(canvas, x, y, chart, options) + legend(chart, marks, options);
 }
 
 } // namespace

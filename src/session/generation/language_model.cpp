@@ -95,8 +95,8 @@ GenerationModel::GenerationModel(const Model& model, const Bindings& bindings,
                 if (f.severity == Severity::note && (f.where == "architectures" || f.where == "weight_map"))
                     throw UsageError(fmt::format("{}: {}; {}", model.name(), f.message, f.hint));
         throw UsageError(
-            fmt::format("{}: not a language model with cached keys and values, so it has no prompt and "
-                        "no generated tokens",
+            fmt::format("{}: not a decoder that is served token by token; compare_models --fps RATE says how "
+                        "many devices carry a rate of it, analyze_batch what a batch gains",
                         model.name()));
     };
     if (!language_.graph)

@@ -114,6 +114,11 @@ std::string stack_of_file(const HardwareDatabase& hardware, const Device& device
 std::string language_runtime(const HardwareDatabase& hardware, const Device& device,
                              const std::filesystem::path& file = {});
 
+/// The same for answers that nobody serves to many: where nothing was measured of such devices under that
+/// stack, the first of the device's for language models under which something was, if there is one.
+std::string measured_language_runtime(const Session& session, std::string_view hardware,
+                                      const std::filesystem::path& file = {});
+
 /// A request for floats of 16 bits or fewer of a model whose weights are stored as integers: that of these
 /// integers, where the stack has kernels for them, since what it multiplies them in is its own choice.
 /// Worked: an AWQ checkpoint in bf16 or fp8 is w4a16. Narrower floats ask for products of the checkpoint's

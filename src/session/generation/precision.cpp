@@ -1,6 +1,7 @@
 // Which stack runs a language model, and in what formats.
 
 #include "core/lists.hpp"
+#include "hardware/uncertainty.hpp"
 #include "session/generation/language_model.hpp"
 
 #include "map/stored_tensors.hpp"
@@ -29,6 +30,25 @@ std::string language_runtime(const HardwareDatabase& hardware, const Device& dev
         return device.default_runtime;
     const auto found = std::ranges::find_if(device.runtimes, made_for_it);
     return found != device.runtimes.end() ? *found : device.default_runtime;
+}
+
+std::string measured_language_runtime(const Session& session, std::string_view hardware,
+                                      const std::filesystem::path& file) {
+    const HardwareDatabase& database = session.hardware();
+    const std::shared_ptr<const Device> device = database.device(hardware).device;
+    std::string usual = language_runtime(database, *device, file);
+    Conditions under;
+    under.stack = usual;
+    const auto table = session.machine(hardware, under)->uncertainty;
+    const auto measured = [&](const std::string& id) {
+        const auto stack = database.runtime(id);
+        return stack->language_models && table->held().measured(*device, *stack, TimeKind::decode);
+    };
+    const bool opens_file = !stack_of_file(database, *device, file, GgufModels::language).empty();
+    if (table == nullptr || opens_file || measured(usual))
+        return usual;
+    const auto other = std::ranges::find_if(device->runtimes, measured);
+    return other != device->runtimes.end() ? *other : usual;
 }
 
 namespace {

@@ -136,10 +136,12 @@ double StepRunner::launches_of(const NetworkWork& work) const {
     return kernels * (experts ? machine_->param(Parameter::expert_launches, 1) : 1);
 }
 
-double StepRunner::launch_seconds(double launches, double tokens, const Capture& capture) const {
+double StepRunner::launch_seconds(double launches, double tokens, bool prompts,
+                                  const Capture& capture) const {
     const double captured = capture.tokens > 0 ? static_cast<double>(capture.tokens)
                                                : machine_->param(Parameter::captured_tokens, 0);
-    if (!capture.whole_graph && tokens <= captured)
+    if (prompts ? !capture.whole_graph && tokens <= captured
+                : capture.whole_graph || captured <= 1 || tokens <= captured)
         return 0;
     return machine_->param(Parameter::uncaptured_launch, 0) *
            (capture.whole_graph ? machine_->param(Parameter::whole_graph_launch, 1) : 1) * launches;
@@ -152,7 +154,7 @@ Estimate StepRunner::prompt_part(std::int64_t batch, std::int64_t tokens, std::i
     Estimate e = price(*counts, keep_subgraphs);
     // The host launches ahead of the device: what is longer decides.
     const double rows = static_cast<double>(passes.batch) * static_cast<double>(passes.tokens);
-    const double waits = launch_seconds(launches_of(*counts), rows, {}) - e.latency_s;
+    const double waits = launch_seconds(launches_of(*counts), rows, true, {}) - e.latency_s;
     return e.status == Status::ok ? waiting(std::move(e), waits, *machine_, Parameter::uncaptured_launch) : e;
 }
 
@@ -235,7 +237,8 @@ void store_in_blocks(const GenerationModel& model, const Machine& machine, Preci
 
 } // namespace
 
-std::optional<StepRunner> make_runner(const Session& session, const GenerationModel& model, Result& result) {
+std::optional<StepRunner> make_runner(const Session& session, const GenerationModel& model, Result& result,
+                                      Users users) {
     Conditions own = result.conditions;
     // Steps of one batch follow each other; serving many requests is priced as larger batches.
     own.scenario = Scenario::latency;
@@ -250,7 +253,9 @@ std::optional<StepRunner> make_runner(const Session& session, const GenerationMo
         result.device = choice.device; // known even where the stack does not run on it
         result.power_mode = choice.power_mode;
         if (own.stack.empty())
-            own.stack = language_runtime(session.hardware(), *choice.device, model.file());
+            own.stack = users == Users::one
+                            ? measured_language_runtime(session, result.hardware, model.file())
+                            : language_runtime(session.hardware(), *choice.device, model.file());
         result.machine = session.machine(result.hardware, own);
         result.device = result.machine->device;
         result.runtime = result.machine->runtime;

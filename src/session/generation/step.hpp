@@ -22,7 +22,7 @@ struct PromptPasses {
     double times = 1;                   ///< passes, one after another
 };
 
-/// What of a step with prompts runs from captured graphs: EngineLimits, fields of these names.
+/// What of a step runs from captured graphs: EngineLimits, fields of these names.
 struct Capture {
     bool whole_graph = false;
     std::int64_t tokens = 0; ///< EngineLimits::captured_tokens
@@ -68,9 +68,9 @@ class StepRunner {
     /// between, the sum), and those that quantise activations (Parameter::quantising_kernels). Worked:
     /// Qwen3-30B-A3B in bf16: 531 subgraphs, 48 of them experts of five kernels: 723.
     double launches_of(const NetworkWork& work) const;
-    /// Host time to launch so many kernels for a pass over so many tokens, prompts among them: what runs from
-    /// a captured graph takes none.
-    double launch_seconds(double launches, double tokens, const Capture& capture) const;
+    /// Host time to launch so many kernels for a pass over so many tokens: what runs from a captured graph
+    /// takes none. Steps without prompts run from one wherever no largest size is known, and whole models do.
+    double launch_seconds(double launches, double tokens, bool prompts, const Capture& capture) const;
 
     /// The model at the sizes of one pass over the prompt. A stack with static shapes takes it in chunks
     /// (Parameter::microbatch_rows) that attend to the whole `compiled` context, or padded to a length that
@@ -109,8 +109,11 @@ class StepRunner {
 };
 
 /// The device, its stack and the formats for a language model, under the result's conditions, or why there is
-/// none. Fills the result's device, runtime, machine and status.
-std::optional<StepRunner> make_runner(const Session& session, const GenerationModel& model, Result& result);
+/// none. Fills the result's device, runtime, machine and status. Of a server no stack is preferred because
+/// answers to one user were measured under it.
+enum class Users : std::uint8_t { one, many };
+std::optional<StepRunner> make_runner(const Session& session, const GenerationModel& model, Result& result,
+                                      Users users = Users::one);
 
 /// Counts of a step in which a batch decodes while prompts are processed: products with weights read the
 /// weights once for both, attention runs for each. `share` is the part of `prefill` that one step holds.

@@ -158,7 +158,7 @@ ServingEngine make_engine(const Session& session, const Model& model, std::strin
         // A count of devices says how many share the model; how, the stack.
         const auto devices = static_cast<std::int64_t>(std::exchange(meant.devices, 1));
         Result made = asked(nullptr, device, meant);
-        const auto runner = make_runner(session, *engine.model, made);
+        const auto runner = make_runner(session, *engine.model, made, Users::many);
         engine.precision = name_of(meant.precision.weights);
         if (!engine.reason.empty())
             return engine;
@@ -241,14 +241,22 @@ GivenWaits given_waits(const Machine& machine) {
     return waits;
 }
 
-Spread waiting_spread(const Machine& machine, SpreadOf waited) {
+bool at_defaults(const ServingPlan& asked) {
+    const ServingPlan usual = ServingRequest{}.plan;
+    return asked.engine == usual.engine && asked.stream_interval == usual.stream_interval;
+}
+
+Spread waiting_spread(const Machine& machine, SpreadOf waited, bool by_default) {
     if (!machine.uncertainty)
         return {};
     const UncertaintyTable& table = *machine.uncertainty;
-    Spread spread = table.spread(waited, *machine.device, *machine.runtime);
+    const SpreadOf known = !by_default                       ? waited
+                           : waited == SpreadOf::first_token ? SpreadOf::default_first_token
+                                                             : SpreadOf::default_later_token;
+    Spread spread = table.spread(known, *machine.device, *machine.runtime);
     if (table.given().empty())
         return spread;
-    const ErrorParts parts = table.parts(waited, *machine.device, *machine.runtime);
+    const ErrorParts parts = table.parts(known, *machine.device, *machine.runtime);
     const Posterior learnt = learnt_of_waits(machine, waited, parts);
     if (learnt.rows == 0)
         return spread;

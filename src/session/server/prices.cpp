@@ -62,6 +62,8 @@ EnginePrices::EnginePrices(StepRunner runner, const Parallelism& parallelism, st
     runner_.ignore_capacity();
     launches_ = runner_.launches_of(*runner_.work(1, ContextCounts::kFirst, 0));
     hidden_ = runner_.model().hidden();
+    turn_.seconds = longer_ * machine_->param(Parameter::sequence_time, 0);
+    turn_.joules = turn_.seconds * idle_watts_each() * machine_->devices;
     const auto devices = static_cast<double>(parallelism.tensor);
     // A cache grows in straight lines, which bend where a window is full.
     std::vector<std::int64_t> lengths = runner_.model().windows();
@@ -132,6 +134,21 @@ void EnginePrices::fill(Table& table, std::size_t row, std::size_t column, const
         return;
     slot.point = point_of(work);
     slot.ready.store(true, std::memory_order_release);
+}
+
+/// What the host takes for so many sequences while the device waits.
+EnginePrices::Point EnginePrices::turn(double sequences) const {
+    return {sequences * turn_.seconds, sequences * turn_.joules};
+}
+
+/// A step that takes no less than the host needs to launch it.
+EnginePrices::Point EnginePrices::launched(const Point& step, double rows, bool prompts) const {
+    const double waits = longer_ * runner_.launch_seconds(launches_, rows, prompts, capture_) - step.seconds;
+    return waits <= 0 ? step : sum(step, {waits, waits * idle_watts_each() * machine_->devices});
+}
+
+EnginePrices::Point EnginePrices::sum(const Point& a, const Point& b) {
+    return {a.seconds + b.seconds, a.joules + b.joules, a.known && b.known};
 }
 
 EnginePrices::Point EnginePrices::between(const Point& low, const Point& high, double part) {
@@ -304,7 +321,8 @@ void EnginePrices::price_on(StepLoad load, std::span<StepCost> costs) {
     const std::int64_t share = share_of(load.sequences);
     Decoding decoding(*this, share, load.contexts, load.verified);
     for (StepCost& cost : costs) {
-        const Point whole = decoding.price();
+        const Point whole = launched(sum(decoding.price(), turn(static_cast<double>(share))),
+                                     static_cast<double>(share * load.verified), false);
         cost = cost_of(whole, whole, share * load.verified, 0);
         decoding.go_on();
     }
@@ -347,7 +365,7 @@ StepCost EnginePrices::priced(const StepLoad& load, bool& known) {
         whole.known = whole.known && more.known;
     };
     if (share > 0)
-        alone = whole = decode(share, *contexts, load.verified);
+        alone = whole = sum(decode(share, *contexts, load.verified), turn(static_cast<double>(share)));
     if (load.prompt_tokens > 0) {
         const auto tokens = static_cast<double>(load.prompt_tokens);
         const double length = load.prompt_length > 0 ? load.prompt_length : tokens;
@@ -369,11 +387,10 @@ StepCost EnginePrices::priced(const StepLoad& load, bool& known) {
             add(several(prompt_tokens, length), 1);
             add(plain, -1);
         }
-        const double rows = static_cast<double>(share * load.verified) + prompt_tokens;
-        const double waits = longer_ * runner_.launch_seconds(launches_, rows, capture_) - whole.seconds;
-        if (waits > 0)
-            add({waits, waits * idle_watts_each() * machine_->devices}, 1);
+        add(turn(std::ceil(static_cast<double>(load.prompts) / (stages * prompt_groups))), 1);
     }
+    whole =
+        launched(whole, static_cast<double>(share * load.verified) + prompt_tokens, load.prompt_tokens > 0);
     known = whole.known;
     return cost_of(whole, alone, share * load.verified, prompt_tokens);
 }

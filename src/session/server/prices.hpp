@@ -23,7 +23,9 @@ namespace archsim {
 ///
 ///   step(b, c, p, n, s) = M(b, p) + D(b, c) - D(b, c0) + P(p, s) - P(p, 0) + Q(p, n) - Q(p, p)
 ///
-/// and no less than the host takes to launch a step with prompts (StepRunner::launch_seconds). Attention
+/// and beside it what the host takes for the sequences between two steps, where it takes them in turn
+/// (Parameter::sequence_time); no less than it takes to launch a step with prompts
+/// (StepRunner::launch_seconds), which was measured of whole steps. Attention
 /// runs beside the shared products, so that what longer contexts add to either part adds up, and D is the
 /// mean over the contexts that the sequences have, one by one: a window is full for some and not for others.
 /// Prompts of several lengths attend as prompts of n tokens do, n the mean over their tokens. With pipeline
@@ -95,9 +97,12 @@ class EnginePrices final : public StepPrices {
     Point several_at(std::size_t tokens, std::size_t length);
     Point several(double tokens, double length);
     Point point_of(const NetworkWork& work);
+    Point launched(const Point& step, double rows, bool prompts) const;
+    static Point sum(const Point& a, const Point& b);
     static Point between(const Point& low, const Point& high, double part);
     StepCost priced(const StepLoad& load, bool& known);
     std::int64_t share_of(std::int64_t sequences) const;
+    Point turn(double sequences) const;
     StepCost cost_of(const Point& whole, const Point& alone, std::int64_t rows, double prompt_tokens) const;
 
     StepRunner runner_; ///< prices steps between which others lie, also those that no cache holds
@@ -107,6 +112,7 @@ class EnginePrices final : public StepPrices {
     Capture capture_;
     double longer_ = 1;   ///< steps, by what the user measured: GivenWaits::later
     double launches_ = 0; ///< kernels of a pass with a prompt
+    Point turn_;          ///< of the host between two steps, for each sequence
     double hidden_ = 0;   ///< width of the residual stream; 0: the model does not say
     Table decode_{kCounts}, mixed_{kCounts}, prompt_{kLengths}, several_{kLengths};
     mutable std::mutex filling_;              ///< a step that is estimated, and the members below

@@ -3,8 +3,11 @@
 #include "archsim/core/finding.hpp"
 #include "core/spending.hpp"
 #include "estimate/intervals.hpp"
+#include "hardware/uncertainty.hpp"
+#include "result/cost_terms.hpp"
 #include "session/generation/phases.hpp"
 #include "session/given.hpp"
+#include "session/other_conditions.hpp"
 
 #include <fmt/format.h>
 
@@ -13,9 +16,14 @@
 
 namespace archsim {
 
-Server::Server(const Session& session, const Model& model, std::string_view device,
-               const Conditions& conditions, const ServingRequest& request)
+Server::Server(const Session& session, const Model& model, std::string_view named, const Conditions& asked,
+               const ServingRequest& request)
     : request_(request) {
+    const auto [device, conditions] = of_one_device(session.hardware(), named, asked);
+    if (conditions.devices != asked.devices && request.parallelism &&
+        static_cast<double>(request.parallelism->devices()) != conditions.devices)
+        throw UsageError(fmt::format("\"{}\" says another number of devices than {}; give one of them", named,
+                                     to_string(*request.parallelism)));
     result_.model = model.name();
     result_.hardware = device;
     result_.pue = pue_of(*session.hardware().device(device).device, request.pue);
@@ -135,7 +143,7 @@ void Server::describe_step(ServingResult& out) const {
     const auto relative = [&](const Estimate& e, SpreadOf waited, double& low, double& high) {
         if (e.status != Status::ok || e.latency_s <= 0)
             return false;
-        const Spread spread = waiting_spread(machine, waited);
+        const Spread spread = spread_of(waited);
         low = spread.low;
         high = spread.high;
         return true;
@@ -144,6 +152,11 @@ void Server::describe_step(ServingResult& out) const {
     if (relative(step, SpreadOf::later_token, out.step_low, out.step_high))
         out.step_bound = regime_of(step);
     out.doubt = doubt_of_waits(machine, step);
+    if (out.doubt.empty() && machine.uncertainty && given_waits(machine).rows == 0)
+        if (const HeldEvidence steps = machine.uncertainty->held().of(*machine.device, *machine.runtime,
+                                                                      TimeKind::decode, step.kind);
+            !steps.refuted.empty())
+            out.notes.push_back(fmt::format("single steps: {} ({})", steps.refuted, steps.refuted_rows));
     const auto served = static_cast<double>(std::max<std::size_t>(1, out.outcome.requests.size()));
     const auto prompt = static_cast<std::int64_t>(static_cast<double>(out.outcome.prompt_tokens) / served);
     const EnginePrices& reading = prompt_engine_ ? *prompt_engine_->prices : prices();
@@ -160,13 +173,11 @@ void Server::fill_plan(const Parallelism& way, const Device& device) {
     plan_.transfer_bytes_per_s = m.rate(Resource::link_bytes) * m.param(Parameter::link_efficiency, 1);
     const auto engine_devices = static_cast<double>(way.engine_devices());
     plan_.idle_watts = prices().idle_watts_each() * engine_devices;
-    const auto cost = [](const Device& of, double devices) {
-        const bool known = of.cloud_price && of.cloud_price->amount.known();
-        return known ? of.cloud_price->amount.value * devices : std::nan("");
+    const auto cost = [](const Device& of, double each, std::int64_t engines) {
+        const auto rented = rental(of, each, static_cast<double>(engines), Share::allowed, {});
+        return rented ? rented->usd_per_hour : std::nan("");
     };
-    double usd =
-        cost(device, engine_devices *
-                         static_cast<double>(plan_.engines + (prompt_engine_ ? 0 : plan_.prompt_engines)));
+    double usd = cost(device, engine_devices, plan_.engines + (prompt_engine_ ? 0 : plan_.prompt_engines));
     if (prompt_engine_) {
         const ServingEngine& own = *prompt_engine_;
         plan_.prompt_engines = own.parallelism.data;
@@ -180,7 +191,7 @@ void Server::fill_plan(const Parallelism& way, const Device& device) {
                    prompts = static_cast<double>(plan_.prompt_engines);
         plan_.idle_watts =
             (engines * plan_.idle_watts + devices * own.prices->idle_watts_each()) / (engines + prompts);
-        usd += cost(*own.device, devices);
+        usd += cost(*own.device, static_cast<double>(own.parallelism.engine_devices()), own.parallelism.data);
     }
     if (!std::isnan(usd))
         result_.usd_per_hour = usd;

@@ -92,8 +92,11 @@ struct GivenWaits {
 };
 GivenWaits given_waits(const Machine& machine);
 
+/// Whether all options of its engine are left to the stack. Who chooses them measures what they do; servers
+/// that nobody tuned err further.
+bool at_defaults(const ServingPlan& asked);
 /// How far times of later tokens, or of first ones, lie from their estimates.
-Spread waiting_spread(const Machine& machine, SpreadOf waited);
+Spread waiting_spread(const Machine& machine, SpreadOf waited, bool by_default);
 /// Why waits under such steps may not be named first; empty: they may.
 Doubt doubt_of_waits(const Machine& machine, Estimate step);
 
@@ -152,6 +155,10 @@ class Server {
     void add_bounds(ServingResult& out);
     double capacity() { return run(0, true).capacity_per_s; }
     void use_engines(std::int64_t engines);
+    /// How far waits under it lie from their estimates.
+    Spread spread_of(SpreadOf waited) const {
+        return waiting_spread(prices().machine(), waited, at_defaults(request_.plan));
+    }
     /// What is simulated, and the prices of its steps; of a server that is ready.
     const ServingPlan& plan() const { return plan_; }
     EnginePrices& prices() const { return *engine_.prices; }

@@ -25,19 +25,26 @@ double positive_at(const JsonValue& row, std::string_view key, const std::string
     return value->number();
 }
 
-/// The first row of the stack whose conditions hold; null where there is none.
-const JsonValue* row_for(const JsonValue& root, const Machine& machine, const std::string& file) {
-    const JsonValue* rows = root.find("servers");
-    if (rows == nullptr || !rows->is_array())
-        throw InputError(fmt::format("{}: no list of \"servers\"", file));
-    for (const JsonValue& row : rows->items()) {
+/// The first row of the stack `id` whose conditions hold; null where there is none.
+const JsonValue* row_of(const JsonValue& rows, std::string_view id, const Machine& machine,
+                        const std::string& file) {
+    for (const JsonValue& row : rows.items()) {
         const double least = positive_at(row, "memory_at_least_gib", file) * kBytesPerGib;
         const std::string_view generation = row.text_at("not_generation");
-        if (row.text_at("runtime") == machine.runtime->id && machine.memory_capacity_bytes >= least &&
+        if (row.text_at("runtime") == id && machine.memory_capacity_bytes >= least &&
             (generation.empty() || generation != machine.device->generation))
             return &row;
     }
     return nullptr;
+}
+
+/// The machine's row: that of its stack, else of the stack that it states its differences from.
+const JsonValue* row_for(const JsonValue& root, const Machine& machine, const std::string& file) {
+    const JsonValue* rows = root.find("servers");
+    if (rows == nullptr || !rows->is_array())
+        throw InputError(fmt::format("{}: no list of \"servers\"", file));
+    const JsonValue* own = row_of(*rows, machine.runtime->id, machine, file);
+    return own != nullptr ? own : row_of(*rows, machine.runtime->base, machine, file);
 }
 
 /// What the file has for the machine, read by `use`; an empty row where there is none.
@@ -88,6 +95,8 @@ ServingPlan with_server_defaults(ServingPlan plan, const Machine& machine,
             engine.step_tokens = whole("step_tokens", usual.step_tokens);
         if (row.text_at("limits") == "of_all_groups")
             engine.groups = 1;
+        // A host that the device waits for makes up a step when the one before it has ended.
+        engine.scheduled_ahead = engine.scheduled_ahead && machine.param(Parameter::sequence_time, 0) <= 0;
         engine.prompts_apart = engine.prompts_apart || row.text_at("prompts") == "apart";
         if (engine.admission == Admission::of_stack) {
             const std::string_view admission = row.text_at("admission");
@@ -101,6 +110,8 @@ ServingPlan with_server_defaults(ServingPlan plan, const Machine& machine,
             plan.request_s = kMilli * positive_at(row, "request_ms", file.string());
         if (plan.prompt_token_s < 0)
             plan.prompt_token_s = kMicro * positive_at(row, "prompt_token_us", file.string());
+        if (plan.answer_token_s < 0)
+            plan.answer_token_s = kMicro * positive_at(row, "answer_token_us", file.string());
     });
     constexpr double kAny = 1e9;
     engine.sequences =

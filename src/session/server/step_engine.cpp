@@ -25,7 +25,7 @@ StepEngine::StepEngine(const Session& session, const Model& model, std::string_v
     if (state_->engine.prices == nullptr)
         throw InputError(fmt::format("{} on {}: {}", model.name(), device, state_->engine.reason));
     state_->verified = 1 + request.plan.engine.drafted;
-    const Spread spread = waiting_spread(state_->engine.prices->machine(), SpreadOf::later_token);
+    const Spread spread = waiting_spread(state_->engine.prices->machine(), SpreadOf::later_token, false);
     state_->low = spread.low;
     state_->high = spread.high;
 }

@@ -133,11 +133,8 @@ std::vector<TraceRequest> read_csv_trace(const std::string& text, const std::str
             seconds = seconds_of_date(when);
         if (!seconds || !(std::abs(*seconds) < kLongestTrace))
             bad_line(file, record.line, fmt::format("\"{}\" is no time", when));
-        TraceRequest request;
-        request.arrival_s = *seconds;
-        request.prompt_tokens = tokens(prompt);
-        request.output_tokens = tokens(output);
-        requests.push_back(std::move(request));
+        requests.push_back(
+            {.arrival_s = *seconds, .prompt_tokens = tokens(prompt), .output_tokens = tokens(output)});
     }
     return requests;
 }

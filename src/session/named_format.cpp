@@ -239,11 +239,13 @@ std::string checkpoint_of(const Session& session, std::string_view model) {
         return has_owner(alias) &&
                bare_name(std::string_view(alias).substr(alias.find('/') + 1)) == bare_name(model);
     };
-    for (const CatalogueEntry& entry : session.catalogue().entries())
-        if (const auto alias = std::ranges::find_if(entry.aliases, is_named); alias != entry.aliases.end())
+    // Without its points opt-1.3b is called as opt-13b: a word that is a model's name is that model's alone.
+    const CatalogueEntry* entry = session.catalogue().find(model);
+    for (const CatalogueEntry& other : session.catalogue().entries())
+        if (const auto alias = std::ranges::find_if(other.aliases, is_named);
+            alias != other.aliases.end() && (entry == nullptr || entry->name == other.name))
             return *alias;
     // Else the first name that has an owner, which is that of its checkpoint.
-    const CatalogueEntry* entry = session.catalogue().find(model);
     if (!entry)
         return std::string(model);
     const auto first = std::ranges::find_if(entry->aliases, has_owner);

@@ -207,7 +207,7 @@ TEST_CASE("names that nobody has lead to those that are near, by what people cal
     const auto said = [&](const std::string& command) { return workplace.run(command + " 2>&1").output; };
     CHECK_THAT(said("compare_models openai-community/gtp2 --hardware H100"),
                Catch::Contains("nearest: gpt2"));
-    CHECK_THAT(said("compare_models stable-diffusion --hardware H100"),
+    CHECK_THAT(said("compare_models stable-diffusion-7 --hardware H100"),
                Catch::Contains("nearest: ") && Catch::Contains("iffusion"));
     CHECK_THAT(said("compare_models ./no/such.onnx --hardware H100"), Catch::Contains("cannot be opened"));
     CHECK_THAT(said("compare_models resnet18 --hardware 'TPU v5'"),

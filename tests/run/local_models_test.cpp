@@ -53,9 +53,10 @@ TEST_CASE("what runs fits, reads and writes; what does not says why", "[local]")
             ++no;
             CHECK_FALSE(m.reason.empty());
             CHECK(m.command.empty());
-            // Memory is that of the row's format, however far from fitting it is.
+            // Memory is that of the row's format, however far from fitting it is, but for the embeddings of
+            // every layer, which stay with the host (two fifths of Gemma 4 E4B).
             if (m.memory_bytes > 0 && m.parameters > 0)
-                CHECK(m.memory_bytes > 0.9 * m.parameters * bytes_of(precision_named(m.format).weights));
+                CHECK(m.memory_bytes > 0.6 * m.parameters * bytes_of(precision_named(m.format).weights));
         }
     }
     CHECK(run > 20);

@@ -91,9 +91,7 @@ int main(int argc, char** argv) {
         if (result.ok() && !annotated.empty())
             write_file(annotated, annotated_onnx(onnx_file(asked.model, name), annotations_of(result)));
         if (!profile.empty()) {
-            MeasuredContext context;
-            context.model = name;
-            context.hardware = hardware;
+            MeasuredContext context{.model = name, .hardware = hardware};
             const Format format = output.chosen();
             if (format == Format::json)
                 throw UsageError("--profile: text, markdown, csv or html");

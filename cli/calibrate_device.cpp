@@ -62,8 +62,7 @@ int main(int argc, char** argv) {
         MeasuredTable table = measured.read(context);
         std::vector<std::string> files = measured.files;
         append(files, measured.logs);
-        SessionOptions options;
-        options.hardware_overlays = measured.overlays(overlays);
+        SessionOptions options{.hardware_overlays = measured.overlays(overlays)};
         if (request.device.ends_with(".json"))
             options.hardware_overlays.emplace_back(request.device);
         const Session session(options);

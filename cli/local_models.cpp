@@ -73,8 +73,7 @@ struct LocalOptions {
 
     LocalRequest request(const Session& session) {
         view.by = *value_named<LocalOrder>(by);
-        LocalRequest r;
-        r.kind = *value_named<LocalKind>(kind);
+        LocalRequest r{.kind = *value_named<LocalKind>(kind)};
         const auto tokens = parse_whole(context);
         if (!tokens)
             throw UsageError(
@@ -155,7 +154,7 @@ int main(int argc, char** argv) {
         if (!local.measured.empty())
             session.given(read_measured(
                 local.measured, session,
-                {.hardware = request.device, .runtime = local_stack(session, request)}, "--measured"));
+                {.hardware = request.device, .runtime = local_stack(session, request.device)}, "--measured"));
         LocalAnswer answer;
         {
             cli::Progress progress("estimating", output.quiet);

@@ -114,10 +114,9 @@ struct Options {
     SweepRequest request() const {
         if (hardware.empty())
             throw UsageError("name devices with --hardware; see --help");
-        SweepRequest q;
-        q.models = models.taken("sweep_design_space");
-        q.hardware = hardware;
-        q.batches = parse_batches(batches);
+        SweepRequest q{.models = models.taken("sweep_design_space"),
+                       .hardware = hardware,
+                       .batches = parse_batches(batches)};
         for (const std::string& axis : vary)
             q.axes.push_back(parse_sweep_axis(axis));
         Question asked = question.question();

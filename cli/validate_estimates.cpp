@@ -215,8 +215,7 @@ int main(int argc, char** argv) {
         save.add_to(flags, argc, argv);
     };
     const auto body = [&] {
-        SessionOptions options;
-        options.hardware_overlays = measured.overlays(overlays);
+        SessionOptions options{.hardware_overlays = measured.overlays(overlays)};
         if (memory || serving) {
             const Format format = output.chosen();
             if (format == Format::json)

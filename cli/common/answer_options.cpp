@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace archsim::cli {

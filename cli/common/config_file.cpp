@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 #include <sstream>

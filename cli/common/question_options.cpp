@@ -225,8 +225,7 @@ bool DecisionOptions::about_costs() const {
 }
 
 DecisionRequest DecisionOptions::request(const Metric& preference) const {
-    DecisionRequest request;
-    request.preference = &preference;
+    DecisionRequest request{.preference = &preference};
     for (const Metric* m : metrics->rows())
         if (const auto given = limits.find(m->key); given != limits.end() && !given->second.empty())
             request.constraints.push_back(parse_constraint(*m, given->second, limit_flag(*m)));

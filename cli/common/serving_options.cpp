@@ -2,12 +2,9 @@
 
 #include "archsim/core/finding.hpp"
 #include "archsim/serving/serving_result.hpp"
-#include "core/lists.hpp"
 #include "measurements/given_output.hpp"
 
 #include <fmt/format.h>
-
-#include <utility>
 
 namespace archsim::cli {
 
@@ -23,8 +20,7 @@ void add_client_output(Flags& flags, std::vector<std::string>& files) {
 
 MeasuredContext measured_context(const std::string& model, const std::vector<std::string>& hardware,
                                  double devices) {
-    MeasuredContext context;
-    context.model = model;
+    MeasuredContext context{.model = model};
     if (hardware.size() == 1)
         context.hardware = hardware.front();
     context.devices = devices;

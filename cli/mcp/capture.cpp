@@ -48,8 +48,7 @@ Streams::~Streams() = default;
 
 Captured Streams::capture(const std::function<int()>& run) {
     keep_output();
-    Captured out;
-    out.status = run();
+    Captured out{.status = run()};
     std::fflush(stdout);
     std::fflush(stderr);
     out.printed = taken(STDOUT_FILENO);
@@ -112,8 +111,7 @@ Streams::~Streams() {
 Captured Streams::capture(const std::function<int()>& run) {
     std::fflush(stderr);
     dup2(said_, STDERR_FILENO);
-    Captured out;
-    out.status = run();
+    Captured out{.status = run()};
     std::fflush(stdout);
     std::fflush(stderr);
     dup2(err_, STDERR_FILENO);

@@ -9,7 +9,6 @@
 #include "core/new_file.hpp"
 #include "core/text.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -190,10 +189,8 @@ int serve_assistants(int argc, char** argv, const std::vector<ServedTool>& tools
             throw InputError(fmt::format("--files: {} is no folder; name one", files));
         const bool every = names.size() == 1 && names.front() == kAll;
         const bool core = names.empty();
-        std::vector<ServedTool> served;
-        for (const ServedTool& tool : tools)
-            if (every || core || contains(names, tool.name))
-                served.push_back(tool);
+        std::vector<ServedTool> served =
+            kept(tools, [&](const ServedTool& tool) { return every || core || contains(names, tool.name); });
         for (const std::string& name : names)
             if (!every && !contains(tools, name, &ServedTool::name))
                 throw UsageError("--tools: " + unknown_tool(tools, name));

@@ -5,6 +5,7 @@
 #include "archsim/core/version.hpp"
 #include "archsim/hardware/database.hpp"
 #include "common/tool.hpp"
+#include "core/lists.hpp"
 #include "core/text.hpp"
 #include "mcp/mcp.hpp"
 
@@ -72,35 +73,29 @@ constexpr std::array kQuestions = {
 };
 
 constexpr bool answers_something(std::string_view tool) {
-    return std::any_of(kQuestions.begin(), kQuestions.end(),
-                       [&](const Question& question) { return question.tool == tool; });
+    return std::ranges::any_of(kQuestions, [&](const Question& question) { return question.tool == tool; });
 }
 static_assert(kQuestions.size() == kTools.size() &&
-                  std::all_of(kTools.begin(), kTools.end(),
-                              [](const Tool& tool) { return answers_something(tool.name); }),
+                  std::ranges::all_of(kTools, [](const Tool& tool) { return answers_something(tool.name); }),
               "every tool has a line in kQuestions");
 
 constexpr const Tool* find_tool(std::string_view name) {
-    const auto* const found =
-        std::find_if(kTools.begin(), kTools.end(), [&](const Tool& tool) { return tool.name == name; });
+    const auto* const found = std::ranges::find(kTools, name, &Tool::name);
     return found == kTools.end() ? nullptr : found;
 }
 
 /// The same by its shorter name too.
 const Tool* tool_meant(std::string_view name) {
-    const auto* const question = std::find_if(kQuestions.begin(), kQuestions.end(), [&](const Question& one) {
-        return !one.brief.empty() && one.brief == name;
-    });
+    const auto* const question = std::ranges::find_if(
+        kQuestions, [&](const Question& one) { return !one.brief.empty() && one.brief == name; });
     return find_tool(question == kQuestions.end() ? name : question->tool);
 }
 
 /// What assistants may call.
 std::vector<archsim::cli::ServedTool> served_tools() {
-    std::vector<archsim::cli::ServedTool> tools;
-    for (const Question& question : kQuestions)
-        tools.push_back(
-            {.name = question.tool, .answers = question.text, .run = find_tool(question.tool)->run});
-    return tools;
+    return archsim::mapped(kQuestions, [&](const Question& question) -> archsim::cli::ServedTool {
+        return {.name = question.tool, .answers = question.text, .run = find_tool(question.tool)->run};
+    });
 }
 
 void list_tools(std::FILE* to) {

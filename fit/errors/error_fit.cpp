@@ -118,8 +118,7 @@ std::vector<ErrorModel::Within> fit_within(const Rows& rows) {
     const auto stated = [](const Name& name) {
         return 4 * !std::get<1>(name).empty() + 2 * !std::get<0>(name).empty() + (std::get<2>(name) >= 0);
     };
-    std::stable_sort(order.begin(), order.end(),
-                     [&](const Name& a, const Name& b) { return stated(a) < stated(b); });
+    std::ranges::stable_sort(order, [&](const Name& a, const Name& b) { return stated(a) < stated(b); });
     for (const Name& name : order) {
         const Rows& members = groups[name];
         const auto wider = around(name);
@@ -457,8 +456,7 @@ std::vector<ErrorRow> error_rows(const std::vector<ValidatedRow>& rows) {
 }
 
 ErrorModel fit_errors(const ErrorEvidence& evidence, const Unseen& unseen, const ErrorModel* shares) {
-    ErrorModel model;
-    model.degrees_of_freedom = kDegreesOfFreedom;
+    ErrorModel model{.degrees_of_freedom = kDegreesOfFreedom};
     const Rows known = seen(evidence.without_model, unseen);
     Rows all = known;
     for (const ErrorRow* row : seen(evidence.served, unseen))

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <map>
 #include <numeric>
@@ -148,8 +147,7 @@ std::vector<Prediction> left_out_predictions(const ParameterFit& fit, LeaveOut w
     std::map<std::string, std::vector<std::size_t>> groups;
     for (std::size_t i = 0; i < fit.rows().size(); ++i)
         groups[what == LeaveOut::model ? fit.rows()[i].model : fit.rows()[i].hardware].push_back(i);
-    FitOptions options;
-    options.max_iterations = kRefitIterations;
+    FitOptions options{.max_iterations = kRefitIterations};
     for (const auto& [_, members] : groups) {
         std::vector<double> weights = fit.weights();
         for (const std::size_t i : members)
@@ -172,8 +170,7 @@ std::vector<ConnectedRows> connected_rows(const RowEstimator& estimator, const s
     for (std::vector<std::size_t>& members : connected(whole)) {
         ConnectedRows set;
         for (std::size_t j = 0; j < parameters.size(); ++j)
-            if (std::any_of(members.begin(), members.end(),
-                            [&](std::size_t i) { return whole.touches(i, j); }))
+            if (std::ranges::any_of(members, [&](std::size_t i) { return whole.touches(i, j); }))
                 set.parameters.push_back(parameters[j]);
         set.rows = std::move(members);
         sets.push_back(std::move(set));
@@ -240,21 +237,19 @@ std::vector<ValidatedRow> leave_out_rows(const LeftOutEstimators& estimators,
                                          const std::vector<MeasuredRow>& rows, LeaveOut what,
                                          unsigned threads) {
     std::vector<Prediction> predictions = predict_left_out(estimators, rows, what, threads);
-    std::vector<ValidatedRow> result;
-    for (std::size_t i = 0; i < rows.size(); ++i)
-        result.push_back({rows[i], std::move(predictions[i])});
-    return result;
+    return mapped(indices(rows.size()), [&](const std::size_t i) {
+        return ValidatedRow{rows[i], std::move(predictions[i])};
+    });
 }
 
 std::vector<LeftOutRow> make_left_out(const LeftOutEstimators& estimators,
                                       const std::vector<MeasuredRow>& rows, unsigned threads) {
     const LeftOutPredictions left_out = predict_left_out(estimators, rows, threads);
-    std::vector<LeftOutRow> result;
-    for (std::size_t i = 0; i < rows.size(); ++i)
-        result.push_back({rows[i].id, prediction_of(estimators.shipped(rows[i])),
+    return mapped(indices(rows.size()), [&](const std::size_t i) {
+        return LeftOutRow{rows[i].id, prediction_of(estimators.shipped(rows[i])),
                           prediction_of(left_out.without_model[i]), prediction_of(left_out.without_device[i]),
-                          prediction_of(left_out.without_family[i])});
-    return result;
+                          prediction_of(left_out.without_family[i])};
+    });
 }
 
 std::string to_csv(const std::vector<LeftOutRow>& rows) {

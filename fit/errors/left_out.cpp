@@ -7,7 +7,6 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <map>
-#include <set>
 #include <utility>
 
 namespace archsim {
@@ -83,11 +82,10 @@ void nest(const ErrorEvidence& evidence, const ErrorModel& all, LeaveOut what,
         auto model = models.find(name);
         if (model == models.end())
             model = models.emplace(name, fit_errors(evidence, unseen, &all)).first;
-        ErrorRow of;
-        of.family = p.family;
-        of.device = row.measured.hardware;
-        of.runtime = p.runtime;
-        of.metric = metric_of(row.measured);
+        ErrorRow of{.family = p.family,
+                    .runtime = p.runtime,
+                    .device = row.measured.hardware,
+                    .metric = metric_of(row.measured)};
         const double factor = std::exp(half_width(model->second, of));
         p.low = p.predicted / factor;
         p.high = p.predicted * factor;
@@ -216,8 +214,7 @@ LeftOutValidation left_out_validation(const Validation& shipped, const std::vect
         summarize(std::move(without_model)),      summarize(std::move(without_device)),
         summarize(std::move(without_family)),     0,
         check_pairs(evidence.without_model, all), check_first_runs(evidence, first_runs, all)};
-    for (FirstRunCheck& check : check_served(evidence, all))
-        result.first_runs.push_back(std::move(check));
+    append(result.first_runs, check_served(evidence, all));
     for (const ValidatedRow& row : shipped.rows) {
         if (!row.prediction.ok())
             continue;

@@ -7,7 +7,6 @@
 #include <array>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <set>
 #include <span>
 #include <string>

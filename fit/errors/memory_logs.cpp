@@ -11,7 +11,6 @@
 #include "session/prepared.hpp"
 #include "session/server/server.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -58,9 +57,7 @@ class LoggedServers {
                                             row.device, row.tensor, longest);
         auto& made = servers_[key];
         if (!made) {
-            Conditions conditions;
-            conditions.stack = row.engine;
-            conditions.precision = precision_named(row.precision);
+            Conditions conditions{.precision = precision_named(row.precision), .stack = row.engine};
             ServingRequest request;
             request.load.rate_per_s = 1;
             request.load.count = 1;

@@ -97,8 +97,7 @@ class Untangler {
   public:
     explicit Untangler(const std::vector<RunColumns>& runs) : runs_(runs) {
         for (std::size_t c = 0; c < kColumns; ++c)
-            if (std::any_of(runs.begin(), runs.end(),
-                            [&](const RunColumns& run) { return run.watts[c] > 0; }))
+            if (std::ranges::any_of(runs, [&](const RunColumns& run) { return run.watts[c] > 0; }))
                 groups_.push_back({c});
     }
 
@@ -107,8 +106,7 @@ class Untangler {
             solve();
             if (groups_.size() <= 1)
                 return;
-            const auto worst =
-                static_cast<std::size_t>(std::max_element(errors_.begin(), errors_.end()) - errors_.begin());
+            const auto worst = static_cast<std::size_t>(std::ranges::max_element(errors_) - errors_.begin());
             if (errors_[worst] <= kMostError && runs_.size() >= kRunsPerColumn * groups_.size())
                 return;
             tie(worst, confused_with(worst));
@@ -116,8 +114,7 @@ class Untangler {
     }
 
     PriceCheck result() const {
-        PriceCheck check;
-        check.runs = runs_.size();
+        PriceCheck check{.runs = runs_.size()};
         std::set<std::string> networks, devices;
         std::vector<double> before, after;
         for (std::size_t r = 0; r < runs_.size(); ++r) {
@@ -145,8 +142,7 @@ class Untangler {
             column.error = errors_[g];
             check.columns.push_back(std::move(column));
         }
-        std::sort(check.columns.begin(), check.columns.end(),
-                  [](const PriceColumn& a, const PriceColumn& b) { return a.share > b.share; });
+        std::ranges::sort(check.columns, std::greater{}, &PriceColumn::share);
         return check;
     }
 
@@ -268,10 +264,9 @@ void split_errors(const Rows& rows, const PowerOfRun& powers, PowerGroup& group)
 }
 
 PowerGroup group_of(const Rows& rows, const PowerOfRun& powers) {
-    PowerGroup group;
-    group.metric = rows.front()->measured.metric;
-    group.errors = error_statistics(rows);
-    group.devices = tau_of_devices(rows);
+    PowerGroup group{.metric = rows.front()->measured.metric,
+                     .errors = error_statistics(rows),
+                     .devices = tau_of_devices(rows)};
     double farthest = -1;
     for (const ValidatedRow* row : rows) {
         // Half and double are equally wrong.

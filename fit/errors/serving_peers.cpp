@@ -16,7 +16,6 @@
 #include <chrono>
 #include <cmath>
 #include <fmt/format.h>
-#include <functional>
 #include <map>
 #include <tuple>
 
@@ -111,10 +110,9 @@ std::int64_t whole_number(const NamedTable& table, std::size_t row, std::string_
 
 /// The columns whose names begin so.
 Parallelism way_in(const NamedTable& table, std::size_t row, const std::string& of) {
-    Parallelism way;
-    way.tensor = whole_number(table, row, of + "tensor");
-    way.pipeline = whole_number(table, row, of + "pipeline");
-    way.experts = whole_number(table, row, of + "experts");
+    Parallelism way{.tensor = whole_number(table, row, of + "tensor"),
+                    .pipeline = whole_number(table, row, of + "pipeline"),
+                    .experts = whole_number(table, row, of + "experts")};
     if (table.has(of + "engines"))
         way.data = whole_number(table, row, of + "engines");
     if (way.experts > 1 && way.experts % way.tensor != 0)
@@ -124,12 +122,11 @@ Parallelism way_in(const NamedTable& table, std::size_t row, const std::string& 
 }
 
 LayoutRow layout_row(const NamedTable& table, std::size_t row) {
-    LayoutRow out;
-    out.model = table.text(row, "model");
-    out.hardware = table.text(row, "hardware");
-    out.runtime = table.text(row, "runtime");
-    out.precision = table.text(row, "precision");
-    out.source = table.text(row, "source");
+    LayoutRow out{.model = table.text(row, "model"),
+                  .hardware = table.text(row, "hardware"),
+                  .runtime = table.text(row, "runtime"),
+                  .precision = table.text(row, "precision"),
+                  .source = table.text(row, "source")};
     if (table.has("version"))
         out.version = table.text(row, "version");
     if (table.has("client"))
@@ -171,8 +168,7 @@ void estimate_rows(const Session& session, std::vector<LayoutRow>& rows,
         ServingRequest request = request_of(protocol, first.in_flight);
         request.parallelism = first.way;
         request.prompt_parallelism = first.prompts;
-        Conditions conditions;
-        conditions.stack = MeasuredStacks(session.hardware()).of(as_measured_row(first));
+        Conditions conditions{.stack = MeasuredStacks(session.hardware()).of(as_measured_row(first))};
         if (!first.precision.empty())
             conditions.precision = precision_named(first.precision);
         conditions.kv_cache =
@@ -258,9 +254,8 @@ void judge_group(const std::vector<LayoutRow>& rows, LayoutGroup& group) {
     group.best = most_tokens(rows, group, nullptr, measured);
     group.chosen = most_tokens(rows, group, nullptr, ours);
     if (!group.chosen) // none within the limit: what is nearest to it
-        group.chosen = *std::min_element(group.rows.begin(), group.rows.end(), [&](auto a, auto b) {
-            return ours(rows[a]).token_ms < ours(rows[b]).token_ms;
-        });
+        group.chosen = *std::ranges::min_element(
+            group.rows, [&](auto a, auto b) { return ours(rows[a]).token_ms < ours(rows[b]).token_ms; });
     if (!group.best)
         return;
     if (const auto own = most_tokens(rows, group, &rows[*group.chosen].way, measured))
@@ -279,9 +274,8 @@ std::vector<LayoutGroup> layout_groups(const std::vector<LayoutRow>& rows) {
     std::vector<LayoutGroup> groups;
     for (const auto& [key, found] : alike) {
         const std::vector<std::size_t>& members = found;
-        const bool several = std::any_of(members.begin(), members.end(), [&](std::size_t i) {
-            return !(rows[i].way == rows[members.front()].way);
-        });
+        const bool several = std::ranges::any_of(
+            members, [&](std::size_t i) { return !(rows[i].way == rows[members.front()].way); });
         if (!several)
             continue;
         std::vector<double> tokens;
@@ -289,9 +283,7 @@ std::vector<LayoutGroup> layout_groups(const std::vector<LayoutRow>& rows) {
             tokens.push_back(rows[i].measured.token_ms);
         std::sort(tokens.begin(), tokens.end());
         for (const double quartile : {0.25, 0.5, 0.75}) {
-            LayoutGroup group;
-            group.rows = members;
-            group.limit_ms = quantile(tokens, quartile);
+            LayoutGroup group{.rows = members, .limit_ms = quantile(tokens, quartile)};
             judge_group(rows, group);
             groups.push_back(std::move(group));
         }
@@ -321,17 +313,15 @@ ServingPeers compare_serving_peers(const Session& session, const std::vector<std
                     out.simulators.push_back(who);
             }
         for (std::size_t i = 0; i < table.rows(); ++i) {
-            PeerRow row;
-            row.run = table.text(i, "experiment") + "." + table.text(i, "stage");
-            row.model = table.text(i, "model");
-            row.metric = table.text(i, "metric");
-            row.measured = table.number(i, "measured");
+            PeerRow row{.run = table.text(i, "experiment") + "." + table.text(i, "stage"),
+                        .model = table.text(i, "model"),
+                        .metric = table.text(i, "metric"),
+                        .measured = table.number(i, "measured")};
             row.predicted.resize(out.simulators.size());
             if (!shipped.contains(row.run)) {
                 const auto before = std::chrono::steady_clock::now();
-                Conditions conditions;
-                conditions.precision = precision_named(table.text(i, "precision"));
-                conditions.stack = table.text(i, "runtime");
+                Conditions conditions{.precision = precision_named(table.text(i, "precision")),
+                                      .stack = table.text(i, "runtime")};
                 const auto serve = [&session, conditions, model = session.load(row.model),
                                     hardware = table.text(i, "hardware"),
                                     request = request_of(table, i)](double request_s) {

@@ -2,7 +2,6 @@
 
 #include "core/in_parallel.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <exception>
@@ -32,9 +31,7 @@ ValidationGroup group_of(std::string name, const std::vector<const ValidatedRow*
 }
 
 ValidationSummary summary_of(std::string selection, const std::vector<const ValidatedRow*>& rows) {
-    ValidationSummary summary;
-    summary.selection = std::move(selection);
-    summary.all = group_of("all", rows);
+    ValidationSummary summary{.selection = std::move(selection), .all = group_of("all", rows)};
     for (const auto& [name, key] : kGroupings) {
         std::map<std::string, std::vector<const ValidatedRow*>> groups;
         for (const ValidatedRow* row : rows)
@@ -125,8 +122,7 @@ ErrorStatistics error_statistics(const std::vector<const ValidatedRow*>& rows) {
     const auto n = static_cast<double>(errors.size());
     std::sort(errors.begin(), errors.end());
     const auto share_within = [&](double limit) {
-        return static_cast<double>(std::upper_bound(errors.begin(), errors.end(), limit) - errors.begin()) /
-               n;
+        return static_cast<double>(std::ranges::upper_bound(errors, limit) - errors.begin()) / n;
     };
     statistics.median_ape = quantile(errors, 0.5);
     statistics.mean_ape = sum / n;
@@ -140,8 +136,7 @@ ErrorStatistics error_statistics(const std::vector<const ValidatedRow*>& rows) {
 }
 
 Validation summarize(std::vector<ValidatedRow> rows) {
-    Validation validation;
-    validation.rows = std::move(rows);
+    Validation validation{.rows = std::move(rows)};
     std::vector<const ValidatedRow*> every, trusted;
     for (const ValidatedRow& row : validation.rows) {
         if (!row.prediction.ok())

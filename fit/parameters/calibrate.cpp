@@ -10,7 +10,6 @@
 #include <cmath>
 #include <Eigen/Dense>
 #include <filesystem>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <map>
 #include <set>
@@ -46,17 +45,14 @@ std::vector<MeasuredRow> rows_of(const RowEstimator& estimator, const std::vecto
 
 std::vector<ValidatedRow> validated(const std::vector<MeasuredRow>& rows,
                                     std::vector<Prediction> predictions) {
-    std::vector<ValidatedRow> result;
-    for (std::size_t i = 0; i < rows.size(); ++i)
-        result.push_back({rows[i], std::move(predictions[i])});
-    return result;
+    return mapped(indices(rows.size()), [&](const std::size_t i) {
+        return ValidatedRow{rows[i], std::move(predictions[i])};
+    });
 }
 
 std::vector<Prediction> predictions_at(const ParameterFit& fit, const std::vector<double>& values) {
-    std::vector<Prediction> predictions;
-    for (std::size_t i = 0; i < fit.rows().size(); ++i)
-        predictions.push_back(fit.predict(i, values));
-    return predictions;
+    return mapped(indices(fit.rows().size()),
+                  [&](const std::size_t i) -> Prediction { return fit.predict(i, values); });
 }
 
 std::vector<const ValidatedRow*> pointers(const std::vector<ValidatedRow>& rows) {
@@ -97,8 +93,7 @@ std::string main_stack(const RowEstimator& estimator, const std::vector<Measured
         throw InputError(fmt::format("the measurements hold no row of {}; rows name it in the column "
                                      "\"hardware\"",
                                      device));
-    return std::max_element(counts.begin(), counts.end(),
-                            [](const auto& a, const auto& b) { return a.second < b.second; })
+    return std::ranges::max_element(counts, [](const auto& a, const auto& b) { return a.second < b.second; })
         ->first;
 }
 
@@ -231,8 +226,7 @@ std::vector<TunedParameter> stack_parameters(const RowEstimator& estimator,
             if (!site.device.empty()) // a device's own values take part where they were fitted before
                 return request.with_devices && fitted(fact);
             return stacks.contains(site.runtime) &&
-                   (named.empty() ? fitted(fact)
-                                  : std::find(named.begin(), named.end(), site.parameter) != named.end());
+                   (named.empty() ? fitted(fact) : std::ranges::find(named, site.parameter) != named.end());
         });
     if (tuned.empty())
         throw InputError(fmt::format("{} states none of the parameters that these measurements could fit",
@@ -295,8 +289,7 @@ CalibrationOutcome calibrate(const RowEstimator& estimator, const std::vector<Me
                                      "validate_estimates gives the reasons",
                                      known.size()));
     const std::vector<double> start = fit.start();
-    FitOptions options;
-    options.max_iterations = kCalibrationIterations;
+    FitOptions options{.max_iterations = kCalibrationIterations};
     const FitResult full = fit.fit(fit.weights(), start, options);
     const std::vector<double> errors = standard_errors(fit, full);
 

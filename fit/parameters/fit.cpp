@@ -1,6 +1,7 @@
 #include "fit/parameters/fit.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "core/lists.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -233,9 +234,7 @@ template <class Fill>
 std::vector<double> fit_part(const std::vector<FitVariable>& variables, const std::vector<FitVariable>& part,
                              const std::vector<PricedRow>& rows, const std::vector<std::size_t>& picked,
                              double PricedRow::*weight, const FitOptions& options, Fill fill) {
-    std::vector<double> weights;
-    for (const std::size_t i : picked)
-        weights.push_back(rows[i].*weight);
+    std::vector<double> weights = mapped(picked, [&](const std::size_t i) { return rows[i].*weight; });
     return fit_bounded(
                part,
                [&](std::span<const double> x, std::span<double> r) {

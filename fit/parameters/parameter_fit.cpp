@@ -1,6 +1,7 @@
 #include "fit/parameters/parameter_fit.hpp"
 
 #include "core/in_parallel.hpp"
+#include "core/lists.hpp"
 #include "fit/rows/served_row.hpp"
 
 #include <algorithm>
@@ -83,8 +84,7 @@ class Statements {
         }
         for (const std::string& id : hardware.runtime_ids()) {
             const auto runtime = runtimes_.emplace_back(hardware.runtime(id));
-            const bool serves = std::find(runtime->families.begin(), runtime->families.end(), family) !=
-                                runtime->families.end();
+            const bool serves = std::ranges::find(runtime->families, family) != runtime->families.end();
             for (const ParameterEntry& entry : runtime->parameters) {
                 if (!serves || entry.parameter != parameter)
                     continue;
@@ -218,10 +218,7 @@ std::vector<double> ParameterFit::weights() const {
 }
 
 std::vector<double> ParameterFit::start() const {
-    std::vector<double> start;
-    for (const TunedParameter& parameter : parameters_)
-        start.push_back(parameter.start);
-    return start;
+    return mapped(parameters_, [&](const TunedParameter& parameter) -> double { return parameter.start; });
 }
 
 bool ParameterFit::uses(std::size_t row, std::size_t parameter) const {
@@ -246,9 +243,7 @@ Prediction ParameterFit::predict(std::size_t row, std::span<const double> values
 }
 
 double ParameterFit::residual(std::size_t row, std::span<const double> values) {
-    std::vector<double> key;
-    for (const std::size_t j : used_[row])
-        key.push_back(values[j]);
+    std::vector<double> key = mapped(used_[row], [&](const std::size_t j) -> double { return values[j]; });
     Memory& memory = memory_[row];
     for (std::size_t k = 0; k < memory.keys.size(); ++k)
         if (memory.keys[k] == key)
@@ -277,12 +272,11 @@ std::vector<FitVariable> ParameterFit::variables(const std::vector<double>& star
     for (std::size_t j = 0; j < parameters_.size(); ++j) {
         const TunedParameter& parameter = parameters_[j];
         const ParameterInfo& info = info_of(parameter.sites.front().parameter);
-        FitVariable variable;
-        variable.name = to_string(parameter.sites.front());
-        variable.start = start[j];
-        variable.low = parameter.held ? start[j] : info.low;
-        variable.high = parameter.held ? start[j] : info.high;
-        variable.prior = parameter.prior;
+        FitVariable variable{.name = to_string(parameter.sites.front()),
+                             .start = start[j],
+                             .low = parameter.held ? start[j] : info.low,
+                             .high = parameter.held ? start[j] : info.high,
+                             .prior = parameter.prior};
         if (parameter.prior_spread > 0)
             variable.prior_spread = parameter.prior_spread;
         variables.push_back(std::move(variable));
@@ -316,10 +310,9 @@ FitResult ParameterFit::with_own(std::vector<TunedParameter> own, const FitResul
     const std::size_t before = parameters_.size();
     const HardwareDatabase& hardware = estimator_.session().hardware();
     for (TunedParameter& parameter : own) {
-        const auto parent =
-            std::find_if(parameters_.begin(), parameters_.end(), [&](const TunedParameter& p) {
-                return std::find(p.sites.begin(), p.sites.end(), *parameter.parent) != p.sites.end();
-            });
+        const auto parent = std::ranges::find_if(parameters_, [&](const TunedParameter& p) {
+            return std::find(p.sites.begin(), p.sites.end(), *parameter.parent) != p.sites.end();
+        });
         parents_.push_back(static_cast<std::size_t>(parent - parameters_.begin()));
         parameters_.push_back(std::move(parameter));
     }
@@ -389,9 +382,7 @@ Expectation expect(const Session& session, Family family, const std::vector<Para
     if (std::vector<double> values = of_same_kernels(session.hardware(), family, own); !values.empty())
         return summarize_statements(std::move(values), own.front().parameter);
     const Statements statements(session.hardware(), family, own.front().parameter);
-    const auto is_own = [&](const ParameterSite& site) {
-        return std::find(own.begin(), own.end(), site) != own.end();
-    };
+    const auto is_own = [&](const ParameterSite& site) { return std::ranges::find(own, site) != own.end(); };
     std::set<double> own_values; // a copy of the value in question is no witness for it
     for (const Statement& statement : statements.all())
         if (is_own(statement.site))
@@ -403,9 +394,7 @@ Expectation expect(const Session& session, Family family, const std::vector<Para
         return site.generation.empty() == own.front().generation.empty();
     };
     const auto same_stack = [&](const ParameterSite& site) {
-        return !site.runtime.empty() && std::any_of(own.begin(), own.end(), [&](const ParameterSite& mine) {
-            return mine.runtime == site.runtime;
-        });
+        return !site.runtime.empty() && contains(own, site.runtime, &ParameterSite::runtime);
     };
     const auto chips_of_stack = [&](const ParameterSite& site) {
         return !site.device.empty() && std::any_of(own.begin(), own.end(), [&](const ParameterSite& mine) {

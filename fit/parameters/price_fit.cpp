@@ -23,9 +23,8 @@ PowerParts parts_at(const Machine& machine, const ClockAtLimit& at) {
     const double highest = machine.rate(Resource::overhead_cycles), clock = at.clock.value;
     const double matrix = machine.matrix_ops(at.precision);
     const double per_clock = matrix > 0 ? matrix : machine.vector_ops(at.precision);
-    PowerParts parts;
-    parts.family = name_of(machine.device->family);
-    parts.static_w = static_power_at(machine, clock / highest);
+    PowerParts parts{.static_w = static_power_at(machine, clock / highest),
+                     .family = std::string(name_of(machine.device->family))};
     const double stands = machine.static_power_w - table.clocked_power.value_or(0);
     parts.awake_w = table.clocked_power.known() ? std::max(0.0, parts.static_w - stands) : 0;
     parts.event_w[static_cast<std::size_t>(Event::mac)] =
@@ -94,10 +93,9 @@ std::map<std::string, std::vector<PricedRun>> clock_runs(const Session& session,
     std::map<std::string, std::vector<PricedRun>> runs;
     const std::vector<ClockAtLimit>& clocks = session.energy().clocks_at_limit();
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        PricedRun run;
-        run.measured_w = rows[i].value;
-        run.parts = parts_at(*session.machine(clocks[i].device), clocks[i]);
-        run.row = &rows[i];
+        PricedRun run{.measured_w = rows[i].value,
+                      .parts = parts_at(*session.machine(clocks[i].device), clocks[i]),
+                      .row = &rows[i]};
         runs[run.parts.family].push_back(run);
     }
     return runs;
@@ -112,9 +110,7 @@ double PriceFit::Run::at(const PriceMultiples& x) const {
 
 PriceFit::PriceFit(const std::vector<PricedRun>& runs) {
     for (const PricedRun& run : runs) {
-        Run r;
-        r.from = &run;
-        r.rest_w = run.parts.total();
+        Run r{.rest_w = run.parts.total(), .from = &run};
         const auto move = [&](PriceGroup group, double watts) {
             const auto g = static_cast<std::size_t>(group);
             r.watts[g] += watts / run.parts.multiple[g];
@@ -159,8 +155,7 @@ PriceMultiples PriceFit::solve(const std::string MeasuredRow::*name, const std::
         for (std::size_t i = 0; i < runs_.size(); ++i)
             r[i] = std::log(runs_[i].at(multiples) / runs_[i].from->measured_w);
     };
-    FitOptions options;
-    options.least_gain = least_gain;
+    FitOptions options{.least_gain = least_gain};
     const FitResult result = fit_bounded(variables, residuals, weights, options);
     return {result.values[0], result.values[1], result.values[2]};
 }

@@ -1,3 +1,4 @@
+#include "core/lists.hpp"
 #include "core/text_file.hpp"
 #include "fit/errors/leave_out.hpp"
 #include "fit/parameters/calibrate.hpp"
@@ -271,9 +272,7 @@ Refit refit_all(const RowEstimator& estimator, const std::vector<MeasuredRow>& r
     for (ConnectedRows& set : connected_rows(estimator, rows, parameters, threads)) {
         if (set.parameters.empty())
             continue;
-        std::vector<MeasuredRow> part;
-        for (const std::size_t i : set.rows)
-            part.push_back(rows[i]);
+        std::vector<MeasuredRow> part = mapped(set.rows, [&](const std::size_t i) { return rows[i]; });
         ParameterFit fit(estimator, std::move(part), std::move(set.parameters), threads);
         FitResult stated = fit.linearised(fit.start());
         stated = fit.with_own(own_parameters(estimator, fit, stated), stated);

@@ -8,6 +8,7 @@
 
 #include "fit/report/validation_report.hpp"
 
+#include "core/lists.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/verdict.hpp"
 #include "report/render/answer_document.hpp"
@@ -59,9 +60,7 @@ Table parameter_table(const Calibration& calibration) {
 }
 
 ValidationGroup group_of(std::string name, const std::vector<ValidatedRow>& rows) {
-    std::vector<const ValidatedRow*> pointers;
-    for (const ValidatedRow& row : rows)
-        pointers.push_back(&row);
+    std::vector<const ValidatedRow*> pointers = mapped(rows, [&](const ValidatedRow& row) { return &row; });
     return {std::move(name), error_statistics(pointers), tau_of_devices(pointers), tau_of_models(pointers)};
 }
 
@@ -182,10 +181,9 @@ AnswerDocument<Calibration> calibration_document() {
              {"errors", "", std::identity{}, all_errors},
              {"rows", "",
               [](const C& c) {
-                  std::vector<CalibratedRow> rows;
-                  for (std::size_t i = 0; i < c.before.size(); ++i)
-                      rows.push_back({&c, i});
-                  return rows;
+                  return mapped(indices(c.before.size()), [&](const std::size_t i) {
+                      return CalibratedRow{&c, i};
+                  });
               },
               calibrated_row_members()},
              {"notes", "", &C::notes}}};
@@ -194,11 +192,10 @@ AnswerDocument<Calibration> calibration_document() {
 } // namespace
 
 Report describe(const Calibration& calibration, PlainView, Format) {
-    Report report;
-    report.title = fmt::format("Calibration of {}", calibration.subject);
-    report.blocks = {Heading{1, fmt::format("CALIBRATION: {}", calibration.subject)},
-                     Takeaway{calibration_lines(calibration)}, parameter_table(calibration),
-                     error_table(calibration), row_table(calibration)};
+    Report report{.title = fmt::format("Calibration of {}", calibration.subject),
+                  .blocks = {Heading{1, fmt::format("CALIBRATION: {}", calibration.subject)},
+                             Takeaway{calibration_lines(calibration)}, parameter_table(calibration),
+                             error_table(calibration), row_table(calibration)}};
     for (const std::string& note : calibration.notes)
         report.blocks.push_back(Paragraph{note});
     return report;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <numeric>
 #include <utility>
@@ -108,9 +107,8 @@ void add_left_out_columns(const std::vector<PowerGroup>& groups, const char* nam
                           std::vector<ColumnOf<PowerGroup>>& columns) {
     const auto share = [&groups](double ErrorStatistics::*of) {
         return [&groups, of](const PowerGroup& shipped) {
-            const auto found = std::find_if(groups.begin(), groups.end(), [&](const PowerGroup& group) {
-                return same_rows(group, shipped);
-            });
+            const auto found = std::ranges::find_if(
+                groups, [&](const PowerGroup& group) { return same_rows(group, shipped); });
             return found == groups.end() ? Cell{} : share_cell(found->errors.*of);
         };
     };

@@ -272,8 +272,7 @@ Table errors_by_quantity(const std::vector<MemoryLogRow>& rows) {
                        {least_best("Largest", "%", "largest_error"),
                         [](const Row& row) { return short_percent(row.errors.back()); }}},
                       lines);
-    const auto ran_out =
-        std::count_if(rows.begin(), rows.end(), [](const auto& r) { return r.fits.has_value(); });
+    const auto ran_out = std::ranges::count_if(rows, [](const auto& r) { return r.fits.has_value(); });
     const auto fit = std::count_if(rows.begin(), rows.end(), [](const auto& r) { return r.fits == true; });
     table.notes.emplace_back(
         fmt::format("Of {} that ran out of memory {} fit by the estimate.", ran_out, fit));
@@ -314,8 +313,7 @@ Table every_row(const std::vector<MemoryLogRow>& rows) {
 } // namespace
 
 Report describe_serving_peers(const ServingPeers& peers) {
-    Report report;
-    report.title = "Served language models: measured and simulated";
+    Report report{.title = "Served language models: measured and simulated"};
     report.blocks.emplace_back(Heading{1, report.title});
     report.blocks.emplace_back(errors_by_simulator(peers));
     if (!peers.problems.empty())
@@ -325,8 +323,7 @@ Report describe_serving_peers(const ServingPeers& peers) {
 }
 
 Report describe_serving_layouts(const ServingLayouts& layouts, bool every) {
-    Report report;
-    report.title = "Configurations of servers: measured and estimated";
+    Report report{.title = "Configurations of servers: measured and estimated"};
     report.blocks.emplace_back(Heading{1, report.title});
     Table models = errors_by(layouts, "Model", "model", [](const LayoutRow& row) { return row.model; });
     models.title = "Error of mean waits, by model (median / mean over rows)";
@@ -364,8 +361,7 @@ Report describe_serving_layouts(const ServingLayouts& layouts, bool every) {
 }
 
 Report describe_memory_logs(const std::vector<MemoryLogRow>& rows) {
-    Report report;
-    report.title = "Memory of engines: logged and estimated";
+    Report report{.title = "Memory of engines: logged and estimated"};
     report.blocks.emplace_back(Heading{1, report.title});
     report.blocks.emplace_back(errors_by_quantity(rows));
     report.blocks.emplace_back(every_row(rows));

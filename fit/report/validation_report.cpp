@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -88,9 +87,8 @@ void add_worst(const Validation& validation, int limit, Report& report) {
     for (const ValidatedRow& row : validation.rows)
         if (row.prediction.ok())
             rows.push_back(&row);
-    std::stable_sort(rows.begin(), rows.end(), [](const ValidatedRow* a, const ValidatedRow* b) {
-        return distance(*a) > distance(*b);
-    });
+    std::ranges::stable_sort(
+        rows, [](const ValidatedRow* a, const ValidatedRow* b) { return distance(*a) > distance(*b); });
     if (limit > 0 && rows.size() > static_cast<std::size_t>(limit))
         rows.resize(static_cast<std::size_t>(limit));
     if (rows.empty())
@@ -139,8 +137,7 @@ const ValidatedRow* worst_row(const Validation& validation) {
 }
 
 const std::vector<ValidationGroup>* groups_by(const ValidationSummary& summary, const std::string& property) {
-    const auto found = std::find_if(summary.by.begin(), summary.by.end(),
-                                    [&](const auto& by) { return by.first == property; });
+    const auto found = std::ranges::find_if(summary.by, [&](const auto& by) { return by.first == property; });
     return found == summary.by.end() ? nullptr : &found->second;
 }
 
@@ -149,8 +146,7 @@ const ValidationGroup* group_named(const ValidationSummary& summary, const std::
     const auto* groups = groups_by(summary, property);
     if (groups == nullptr)
         return nullptr;
-    const auto found = std::find_if(groups->begin(), groups->end(),
-                                    [&](const ValidationGroup& group) { return group.name == name; });
+    const auto found = std::ranges::find(*groups, name, &ValidationGroup::name);
     return found == groups->end() ? nullptr : &*found;
 }
 
@@ -419,8 +415,7 @@ void add_left_out(const Validation& shipped, const LeftOutValidation& left_out, 
 
 Report describe(const ValidationAnswer& answer, const ValidationView& view, Format format) {
     const Validation& validation = answer.validation;
-    Report report;
-    report.title = "Validation";
+    Report report{.title = "Validation"};
     if (format == Format::csv) {
         std::vector<const ValidatedRow*> rows;
         for (const ValidatedRow& row : validation.rows)
@@ -428,9 +423,8 @@ Report describe(const ValidationAnswer& answer, const ValidationView& view, Form
         report.blocks.push_back(row_table(rows, true));
         return report;
     }
-    const auto estimated =
-        static_cast<std::size_t>(std::count_if(validation.rows.begin(), validation.rows.end(),
-                                               [](const ValidatedRow& row) { return row.prediction.ok(); }));
+    const auto estimated = static_cast<std::size_t>(
+        std::ranges::count_if(validation.rows, [](const ValidatedRow& row) { return row.prediction.ok(); }));
     report.blocks.push_back(Heading{1, "Estimates against published measurements"});
     report.blocks.push_back(Takeaway{verdict_lines(answer)});
     report.blocks.push_back(Paragraph{fmt::format("{} of {} measurements were estimated, each on its own "

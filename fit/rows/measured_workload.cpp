@@ -7,7 +7,6 @@
 #include "fit/rows/validate.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <limits>
 #include <optional>
@@ -149,9 +148,7 @@ double stated_power(const PoweredRow& p) {
 }
 
 PowerParts parts_of_power(const PoweredRow& p, double item_s) {
-    PowerParts parts;
-    parts.family = name_of(p.machine.device->family);
-    parts.item_s = item_s;
+    PowerParts parts{.item_s = item_s, .family = std::string(name_of(p.machine.device->family))};
     const double drawn = drawn_power(p), devices = p.devices * p.copies;
     // The supply loses a share of what it passes on.
     const double nothing = wall_power(p.machine, 0, devices).at(p.row.boundary);

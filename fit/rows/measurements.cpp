@@ -90,9 +90,8 @@ class TableReader {
                 fail(fmt::format("the column \"{}\" is missing", column),
                      "see tests/measured/README.md for the columns");
         width_ = header.fields.size();
-        noted_ = std::none_of(kCircumstances.begin(), kCircumstances.end(), [&](std::string_view column) {
-            return columns_.contains(std::string(column));
-        });
+        noted_ = std::ranges::none_of(
+            kCircumstances, [&](std::string_view column) { return columns_.contains(std::string(column)); });
     }
 
     std::string field(const CsvRecord& record, const std::string& column) const {
@@ -182,20 +181,19 @@ class TableReader {
                 "quote fields that hold commas");
             return;
         }
-        MeasuredRow row;
-        row.line = record.line;
-        row.id = named(record, "id");
-        row.model = named(record, "model");
-        row.image_size = whole(record, "image_size");
-        row.steps = whole(record, "steps");
-        row.sequence = field(record, "sequence");
-        row.batch = whole(record, "batch");
-        row.precision = named(record, "precision");
-        row.hardware = named(record, "hardware");
-        row.power_mode = field(record, "power_mode");
-        row.devices = positive(record, "devices", 1);
-        row.runtime = named(record, "runtime");
-        row.scope = field(record, "scope");
+        MeasuredRow row{.id = named(record, "id"),
+                        .model = named(record, "model"),
+                        .image_size = whole(record, "image_size"),
+                        .steps = whole(record, "steps"),
+                        .sequence = field(record, "sequence"),
+                        .batch = whole(record, "batch"),
+                        .precision = named(record, "precision"),
+                        .hardware = named(record, "hardware"),
+                        .power_mode = field(record, "power_mode"),
+                        .devices = positive(record, "devices", 1),
+                        .runtime = named(record, "runtime"),
+                        .scope = field(record, "scope"),
+                        .line = record.line};
         if (std::find(kScopes.begin(), kScopes.end(), row.scope) == kScopes.end())
             bad(record, "scope", fmt::format("\"{}\" is not a scope", row.scope),
                 "use kernel, end_to_end or offline");

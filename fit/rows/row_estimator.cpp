@@ -35,7 +35,7 @@ struct Changed {
 constexpr std::array<std::int64_t, 5> kBatches = {1, 4, 16, 64, 256};
 constexpr double kMilli = 1e3;
 
-Prediction without_estimate(std::string status, std::string reason) {
+Prediction without_estimate(std::string reason, std::string status = "unsupported") {
     return {.status = std::move(status), .reason = std::move(reason)};
 }
 
@@ -115,8 +115,7 @@ struct RowEstimator::State {
         auto model = models.find(workload.entry->name);
         if (model == models.end())
             model = models.emplace(workload.entry->name, session.load(workload.entry->name)).first;
-        Bindings bindings;
-        bindings.dims = workload.dims;
+        Bindings bindings{.dims = workload.dims};
         return bound.emplace(std::move(key), session.bind(model->second, batch, bindings)).first->second;
     }
 
@@ -130,8 +129,7 @@ struct RowEstimator::State {
     Model loaded_to_serve(const std::string& name) {
         constexpr std::size_t kKept = 1;
         const std::lock_guard lock(mutex);
-        auto known =
-            std::find_if(to_serve.begin(), to_serve.end(), [&](const auto& m) { return m.first == name; });
+        auto known = std::ranges::find_if(to_serve, [&](const auto& m) { return m.first == name; });
         if (known == to_serve.end()) {
             to_serve.emplace_back(name, session.load(name));
             known = std::prev(to_serve.end());
@@ -151,10 +149,7 @@ struct RowEstimator::State {
     }
 
     std::optional<Conditions> conditions(const MeasuredRow& row, const Changed& changed) const {
-        Conditions run;
-        run.overrides = changed.overrides;
-        run.changes = changed.machine;
-        run.stack = stacks.of(row);
+        Conditions run{.stack = stacks.of(row), .changes = changed.machine, .overrides = changed.overrides};
         const auto precision = PrecisionConfig::parse(row.precision);
         if (!precision)
             return std::nullopt;
@@ -211,25 +206,22 @@ void name_machine(Prediction& prediction, const Device& device, const Runtime& r
 Prediction RowEstimator::State::network(const MeasuredRow& row, const Changed& changed, PowerParts* parts) {
     const MeasuredWorkload workload = workload_of(row);
     if (workload.entry == nullptr)
-        return without_estimate("unsupported", workload.problem);
+        return without_estimate(workload.problem);
     auto asked = conditions(row, changed);
     if (!asked)
-        return without_estimate("unsupported",
-                                fmt::format("the precision \"{}\" is not known", row.precision));
+        return without_estimate(fmt::format("the precision \"{}\" is not known", row.precision));
     // The devices of an image generator share each image, those of other networks work side by side.
     const double together = workload.whole ? row.devices : 1, beside = row.devices / together;
     asked->devices = together;
     const Result result = run(row, workload, *asked);
     const Estimate& estimate = result.estimate;
     if (!result.ok())
-        return without_estimate(std::string(name_of(estimate.status)), estimate.reason);
+        return without_estimate(estimate.reason, std::string(name_of(estimate.status)));
     const auto side = image_side(*result.model->graph);
     if (row.image_size && side && *side != *row.image_size)
-        return without_estimate("unsupported", fmt::format("the file of {} takes images of side {}, not {}",
-                                                           result.model->name, *side, *row.image_size));
-    Prediction prediction;
-    prediction.regime = regime_of(estimate);
-    prediction.kind = estimate.kind;
+        return without_estimate(fmt::format("the file of {} takes images of side {}, not {}",
+                                            result.model->name, *side, *row.image_size));
+    Prediction prediction{.regime = regime_of(estimate), .kind = estimate.kind};
     name_machine(prediction, *result.device, *result.runtime);
     const auto take = [&](double value, const Interval& interval) {
         prediction.predicted = value;
@@ -266,12 +258,10 @@ Prediction RowEstimator::State::network(const MeasuredRow& row, const Changed& c
 
 Prediction RowEstimator::State::language(const MeasuredRow& row, const Changed& changed, PowerParts* parts) {
     if (row.prompt_tokens == "variable" || row.generated_tokens == "variable")
-        return without_estimate("unsupported",
-                                "prompts of variable length, whose distribution is not published");
+        return without_estimate("prompts of variable length, whose distribution is not published");
     auto asked = conditions(row, changed);
     if (!asked)
-        return without_estimate("unsupported",
-                                fmt::format("the precision \"{}\" is not known", row.precision));
+        return without_estimate(fmt::format("the precision \"{}\" is not known", row.precision));
     asked->scenario = Scenario::latency; // a saturated server is a phase of its own
     asked->devices = row.devices / row.replicas / row.attention_groups;
     const auto device = session.hardware().device(row.hardware).device;
@@ -294,26 +284,23 @@ Prediction RowEstimator::State::language(const MeasuredRow& row, const Changed& 
         : row.scope == "offline" && !row.batch ? GenerationPhase::saturated // as many as fit
                                                : GenerationPhase::generate;
     if (phase != GenerationPhase::decode && prompt.tokens < 1)
-        return without_estimate("unsupported", "the row does not say how long its prompts are");
+        return without_estimate("the row does not say how long its prompts are");
     if (phase == GenerationPhase::generate && row.metric != MeasuredMetric::latency_ms &&
         row.metric != MeasuredMetric::throughput_per_s)
-        return without_estimate("unsupported",
-                                "power and energy of prompts and generation together are not compared");
+        return without_estimate("power and energy of prompts and generation together are not compared");
     const std::int64_t batch = of_group(row, row.batch.value_or(phase == GenerationPhase::saturated ? 0 : 1));
     // Time is that of the device with the busiest experts; power and energy are those of all devices, which
     // have the mean: what experts that are shared like the rest have.
     const bool timed =
         row.metric == MeasuredMetric::latency_ms || row.metric == MeasuredMetric::throughput_per_s;
     if (!timed && row.attention_groups > 1)
-        return without_estimate("unsupported", "power of groups that share experts is not compared");
+        return without_estimate("power of groups that share experts is not compared");
     const double experts = timed ? row.expert_devices : 0;
     const PhaseEstimate answer = estimate_phase(session, *generator(row.model), hardware_name(row), *asked,
                                                 phase, batch, prompt, experts);
     if (answer.status != Status::ok)
-        return without_estimate(std::string(name_of(answer.status)), answer.reason);
-    Prediction prediction;
-    prediction.regime = regime_of(answer.step);
-    prediction.kind = answer.step.kind;
+        return without_estimate(answer.reason, std::string(name_of(answer.status)));
+    Prediction prediction{.regime = regime_of(answer.step), .kind = answer.step.kind};
     name_machine(prediction, *device, *runtime);
     const Estimate& step = answer.step;
     const double low = step.latency_s > 0 ? step.latency_interval.low / step.latency_s : 1;
@@ -367,7 +354,7 @@ Prediction RowEstimator::operator()(const MeasuredRow& row, Overrides overrides,
             return row.phase.empty() ? state_->network(row, changed, nullptr)
                                      : state_->language(row, changed, nullptr);
         } catch (const Error& problem) {
-            return without_estimate("unsupported", problem.what());
+            return without_estimate(problem.what());
         }
     };
     if (overrides != nullptr || changes != MachineChanges{})

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <optional>
 #include <string_view>
 #include <vector>
 

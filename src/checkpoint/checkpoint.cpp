@@ -27,8 +27,7 @@ std::string read_file(const std::filesystem::path& file) {
 }
 
 Checkpoint finish(Decoder decoder, const std::filesystem::path& file = {}) {
-    Checkpoint out;
-    out.graph = checkpoint::build_graph(decoder);
+    Checkpoint out{.graph = checkpoint::build_graph(decoder)};
     if (decoder.stated.parameters > 0)
         checkpoint::check_gguf_parameters(decoder, out.graph, file.string());
     out.facts = std::move(decoder.facts);

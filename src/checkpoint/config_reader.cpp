@@ -236,8 +236,7 @@ void read_prediction(Fields& f, Decoder& d) {
 }
 
 double count_parameters(const Decoder& decoder, const DecoderLayer& layer) {
-    Decoder one;
-    one.facts = decoder.facts;
+    Decoder one{.facts = decoder.facts};
     one.facts.vocabulary = 1;
     one.tied = true;
     one.layer_norm = decoder.layer_norm;

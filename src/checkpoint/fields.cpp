@@ -4,7 +4,6 @@
 #include "core/json_document.hpp"
 #include "core/text_file.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>

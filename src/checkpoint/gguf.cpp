@@ -76,8 +76,7 @@ class GgufReader {
         for (const auto& pair : model_types().at("gguf_modules"))
             set_bits(fmt::format("blk.{}.{}.weight", i, pair[0].get_ref<const std::string&>()),
                      fmt::format("model.layers.{}.{}", i, pair[1].get_ref<const std::string&>()));
-        DecoderLayer layer;
-        layer.mixer = read_gguf_mixer(f_, i, windows_[static_cast<std::size_t>(i)]);
+        DecoderLayer layer{.mixer = read_gguf_mixer(f_, i, windows_[static_cast<std::size_t>(i)])};
         if (layer.mixer.kind == MixerKind::latent && f_.block(i, "attn_kv_b.weight") &&
             f_.block(i, "attn_k_b.weight")) // both forms of one matrix; one of them runs
             for (const char* other : {"attn_k_b", "attn_v_b"})

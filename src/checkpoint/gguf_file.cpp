@@ -9,7 +9,6 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <string_view>
-#include <vector>
 
 namespace archsim::checkpoint {
 
@@ -51,8 +50,7 @@ double ggml_bits(std::uint32_t type) {
 }
 
 double ggml_bits(std::string_view name) {
-    const auto* const found =
-        std::find_if(kTypes.begin(), kTypes.end(), [&](const GgmlType& t) { return t.name == name; });
+    const auto* const found = std::ranges::find_if(kTypes, [&](const GgmlType& t) { return t.name == name; });
     return bits_of_block(found == kTypes.end() ? nullptr : found);
 }
 

@@ -49,9 +49,7 @@ static TokenMixer read_attention(const GgufFile& f, std::int64_t i, const LayerW
 }
 
 static TokenMixer read_latent(const GgufFile& f, std::int64_t i) {
-    TokenMixer m;
-    m.kind = MixerKind::latent;
-    m.heads = f.whole(f.at_layer("attention.head_count", i, 0));
+    TokenMixer m{.kind = MixerKind::latent, .heads = f.whole(f.at_layer("attention.head_count", i, 0))};
     // Sizes follow from the tensors: converters state them as llama.cpp needs them, which changed.
     m.rotary_size = f.number("rope.dimension_count");
     m.query_rank = f.size(i, "attn_q_a.weight", 1);
@@ -77,8 +75,7 @@ static TokenMixer read_latent(const GgufFile& f, std::int64_t i) {
 
 /// LFM2: a short convolution between two gates.
 static TokenMixer read_convolution(const GgufFile& f, std::int64_t i) {
-    TokenMixer m;
-    m.kind = MixerKind::convolution;
+    TokenMixer m{.kind = MixerKind::convolution};
     m.kernel = f.size(i, "shortconv.conv.weight", 0);
     m.heads = f.size(i, "shortconv.out_proj.weight", 0);
     if (m.kernel < 2 || m.heads < 1)

@@ -39,13 +39,12 @@ std::string GraphMaker::unique(std::string name) {
 std::vector<TensorId> GraphMaker::nodes(std::string_view op, const std::string& path,
                                         std::vector<TensorId> inputs, const std::vector<std::string>& outputs,
                                         Attributes attributes, std::string_view domain) {
-    Node n;
-    n.name = unique("/" + path + "/" + std::string(op));
-    n.op_type = op;
-    n.domain = domain;
-    n.opset = domain.empty() ? kOpset : 1;
-    n.inputs = std::move(inputs);
-    n.attributes = std::move(attributes);
+    Node n{.name = unique("/" + path + "/" + std::string(op)),
+           .op_type = std::string(op),
+           .domain = std::string(domain),
+           .opset = domain.empty() ? kOpset : 1,
+           .inputs = std::move(inputs),
+           .attributes = std::move(attributes)};
     std::vector<TensorId> ids;
     for (const std::string& name : outputs)
         ids.push_back(name.empty() ? kNoTensor : tensor(name, TensorRole::intermediate, DataType::undefined));
@@ -166,10 +165,7 @@ void GraphMaker::present(TensorId tensor, std::vector<Axis> shape) {
 TensorId GraphMaker::ints(std::vector<std::int64_t> values) {
     if (const auto known = constants_.find(values); known != constants_.end())
         return known->second;
-    Constant c;
-    c.type = DataType::int64;
-    c.shape = {static_cast<std::int64_t>(values.size())};
-    c.ints = values;
+    Constant c{.type = DataType::int64, .shape = {static_cast<std::int64_t>(values.size())}, .ints = values};
     const TensorId id =
         tensor("constant_" + std::to_string(constants_.size()), TensorRole::initializer, DataType::int64);
     graph_.tensors[id].shape.emplace(1);

@@ -10,7 +10,6 @@
 #include <array>
 #include <fmt/format.h>
 #include <string_view>
-#include <vector>
 
 namespace archsim::checkpoint {
 

@@ -17,8 +17,7 @@ struct Tower {
 };
 
 Tower read_tower(Fields& v) {
-    Tower t;
-    t.hidden = v.count({"embed_dim", "hidden_size", "vt_hidden_size", "width"});
+    Tower t{.hidden = v.count({"embed_dim", "hidden_size", "vt_hidden_size", "width"})};
     // Llama 3.2 Vision counts its last, gated layers apart.
     t.layers = v.count({"depth", "num_hidden_layers", "vt_num_hidden_layers", "layers"}) +
                v.count({"num_global_layers"}, 0);

@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <fmt/format.h>
 #include <regex.h>
-#include <utility>
 
 namespace archsim::checkpoint {
 

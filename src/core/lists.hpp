@@ -66,6 +66,23 @@ void append(Values& values, More&& more) {
             values.emplace_back(std::move(one));
 }
 
+/// The sum of what a function, or a member, makes of each value.
+template <class Values, class Of>
+auto sum_of(const Values& values, Of of) {
+    std::remove_cvref_t<std::invoke_result_t<Of&, std::ranges::range_reference_t<const Values&>>> sum{};
+    for (auto&& value : values)
+        sum += std::invoke(of, value);
+    return sum;
+}
+
+/// The largest of them, at least `least`.
+template <class Least, class Values, class Of>
+Least peak_of(Least least, const Values& values, Of of) {
+    for (auto&& value : values)
+        least = std::max(least, std::invoke(of, value));
+    return least;
+}
+
 /// The lists that a function, or a member, gives of each value, behind each other.
 template <class Values, class List>
 auto flattened(const Values& values, List list) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <optional>
 #include <tuple>
 
@@ -22,6 +24,14 @@ std::string first_lower(std::string text) {
     if (text.size() > 1 && text[1] >= 'a' && text[1] <= 'z')
         text[0] = lower(text[0]);
     return text;
+}
+
+std::string names_text(const std::vector<std::string>& names, std::size_t most) {
+    if (names.size() <= most + 1) // one more is as short as its count
+        return fmt::format("{}", fmt::join(names, ", "));
+    return fmt::format("{} and {} more",
+                       fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(most), ", "),
+                       names.size() - most);
 }
 
 bool same_ignoring_case(std::string_view a, std::string_view b) {

@@ -30,6 +30,8 @@ constexpr std::string_view name_in(const std::string_view (&names)[Count], Enum 
 /// Up to `limit` known names closest to `name` by edit distance.
 std::vector<std::string> nearest_names(std::string_view name, const std::vector<std::string>& known,
                                        std::size_t limit = 3);
+/// "A, B, C and 3 more".
+std::string names_text(const std::vector<std::string>& names, std::size_t most = 3);
 /// "a, b or c"
 template <class Names>
 std::string either_of(const Names& names) {

@@ -180,9 +180,7 @@ Estimate on_devices(Estimate one, double devices) {
 }
 
 Estimate in_copies(Estimate one, double copies) {
-    if (copies == 1)
-        return one;
-    return with_batches(on_devices(std::move(one), copies), copies);
+    return copies == 1 ? one : with_batches(on_devices(std::move(one), copies), copies);
 }
 
 Estimate with_batches(Estimate one, double batches) {

@@ -5,9 +5,7 @@
 #include "map/tiled.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <limits>
-#include <vector>
 
 namespace archsim {
 

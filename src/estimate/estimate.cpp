@@ -169,9 +169,7 @@ class SubgraphPricer {
 
     SubgraphEstimate estimate(std::size_t index, const Priced& p) const {
         const LaneTimes& times = times_[schedule_.which[index]];
-        SubgraphEstimate s;
-        s.index = static_cast<std::uint32_t>(index);
-        s.latency_s = p.latency_s;
+        SubgraphEstimate s{.index = static_cast<std::uint32_t>(index), .latency_s = p.latency_s};
         for (std::size_t l = 0; l < kLaneCount; ++l)
             s.lane_s[l] = times.lanes[l] * p.repeat;
         s.copies_s = times.copies * p.repeat;

@@ -37,8 +37,7 @@ MemoryPools memory_pools(const MemoryEstimate& memory, const Machine& machine) {
 
 ColdStart cold_start(const Machine& machine, double operators, double weight_bytes, double warm_s,
                      double largest_part) {
-    ColdStart result;
-    result.warm_s = warm_s;
+    ColdStart result{.warm_s = warm_s};
     const Runtime& stack = *machine.runtime;
     result.before = stack.compiled_for(machine.device->generation);
     result.build = result.before != nullptr ? &result.before->build : &stack.compile_per_operator;

@@ -63,9 +63,7 @@ class Solver {
     OperatingPoint near(double clock_ratio) {
         if (split_.empty())
             split();
-        Sums sums;
-        sums.weights = streamed_.weights;
-        sums.dram = streamed_.dram;
+        Sums sums{.weights = streamed_.weights, .dram = streamed_.dram};
         for (const SplitTimes& t : split_) {
             const auto lane = [&](Lane l) {
                 const auto i = static_cast<std::size_t>(l);

@@ -15,9 +15,8 @@ double WallPower::at(PowerBoundary boundary) const {
 }
 
 WallPower wall_power(const Machine& machine, double device_power_w, double accelerators) {
-    WallPower wall;
-    wall.accelerators_w = accelerators * device_power_w;
-    wall.board_w = accelerators * machine.device->board_draw.value_or(0);
+    WallPower wall{.accelerators_w = accelerators * device_power_w,
+                   .board_w = accelerators * machine.device->board_draw.value_or(0)};
     const bool known_host = machine.host && machine.host->idle.known(); // a module on a computer of its own
     if (known_host)
         wall.host_w = machine.host->idle.value;

@@ -7,7 +7,6 @@
 #include "hardware/parameter_site.hpp"
 
 #include <cmath>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace archsim {

@@ -9,7 +9,6 @@
 #include "session/usual_precision.hpp"
 
 #include <cmath>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <tuple>
 

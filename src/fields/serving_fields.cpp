@@ -298,12 +298,11 @@ std::vector<ServingField> engine_fields() {
             {.key = "side_by_side",
              .help = "requests do not wait for each other for --request-time (Dynamo's front end)"},
             member_at(&ServingRequest::plan, &ServingPlan::side_by_side)),
-        whole_field(
-            {.key = "stream_interval",
-             .help = "tokens of an answer that the server sends on at once (vLLM's, SGLang's and "
-                     "TensorRT-LLM's stream interval)",
-             .fallback = "1"},
-            member_at(&ServingRequest::plan, &ServingPlan::stream_interval), 1, 1 << 16),
+        whole_field({.key = "stream_interval",
+                     .help = "tokens of an answer that the server sends on at once (vLLM's, SGLang's and "
+                             "TensorRT-LLM's stream interval)",
+                     .fallback = "1"},
+                    member_at(&ServingRequest::plan, &ServingPlan::stream_interval), 1, 1 << 16),
         real_field({.key = "prefix_hit",
                     .help = "part of every prompt that is in the cache already",
                     .value = "SHARE"},

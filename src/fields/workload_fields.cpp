@@ -7,7 +7,6 @@
 #include "fields/field_places.hpp"
 #include "ops/given_values.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace archsim {

@@ -43,9 +43,8 @@ static std::shared_ptr<const Device> in_computer(const Device& device, const std
     auto nearest = nearest_names(name, known);
     if (nearest.empty())
         nearest = nearest_names(name, others);
-    Finding finding;
-    finding.kind = FindingKind::unknown_name;
-    finding.message = fmt::format("no {} is called \"{}\"", what, name);
+    Finding finding{.kind = FindingKind::unknown_name,
+                    .message = fmt::format("no {} is called \"{}\"", what, name)};
     constexpr std::size_t kFew = 8; // as many as a line can name
     // A name of many, "MacBook", is a part of more names than those that are shown.
     const auto holding = [&](const std::vector<std::string>& names) {
@@ -312,8 +311,7 @@ DeviceChoice HardwareDatabase::device(std::string_view name) const {
         unknown_name("device", name, device_ids(), state_->files.other_names());
     }
     std::vector<Finding> findings;
-    DeviceChoice choice;
-    choice.device = state_->device(found->entry, findings);
+    DeviceChoice choice{.device = state_->device(found->entry, findings)};
     if (choice.device == nullptr)
         unusable("device", name, std::move(findings));
     if (found->memory)

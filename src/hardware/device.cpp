@@ -3,7 +3,6 @@
 #include "core/text.hpp"
 #include "hardware/device_files.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace archsim {

@@ -22,8 +22,7 @@ constexpr Bounds kCapacity{0, 1e14};
 constexpr Bounds kShare{0, 1};
 
 void read_engine(ObjectReader& entry, Device& device) {
-    Engine engine;
-    engine.name = entry.text("name", Need::required);
+    Engine engine{.name = entry.text("name", Need::required)};
     const std::string kind = entry.text("class", Need::required);
     if (const auto parsed = value_named<EngineClass>(kind))
         engine.kind = *parsed;
@@ -57,10 +56,9 @@ void each_format(ObjectReader& owner, std::string_view key, Read read) {
 
 void read_peaks(ObjectReader& peaks, EngineClass kind, Device& device) {
     each_format(peaks, name_of(kind), [&](ObjectReader& table, Precision precision, std::string_view key) {
-        StatedPeak peak;
-        peak.kind = kind;
-        peak.precision = precision;
-        peak.ops_per_second = table.quantity(key, D::operation_rate, {1, 1e20});
+        StatedPeak peak{.kind = kind,
+                        .precision = precision,
+                        .ops_per_second = table.quantity(key, D::operation_rate, {1, 1e20})};
         const JsonValue* const nominal = table.member(key)->find("nominal");
         peak.nominal = nominal != nullptr && nominal->is_boolean() && nominal->boolean();
         if (peak.ops_per_second.known())
@@ -80,9 +78,8 @@ void read_memory(ObjectReader& entry, Device& device) {
 }
 
 void read_mode(ObjectReader& entry, Device& device) {
-    PowerMode mode;
-    mode.name = entry.text("name", Need::required);
-    mode.active_units = entry.quantity("active_units", D::one, {1, 1e7});
+    PowerMode mode{.name = entry.text("name", Need::required),
+                   .active_units = entry.quantity("active_units", D::one, {1, 1e7})};
     entry.text("unit");
     mode.clock = entry.quantity("clock", D::frequency, kClock);
     mode.memory_bandwidth = entry.quantity("memory_bandwidth", D::bandwidth, kBandwidth);
@@ -100,8 +97,7 @@ std::optional<Price> read_price(ObjectReader& prices, std::string_view key, Phys
     const JsonValue* value = prices.member(key);
     if (value == nullptr)
         return std::nullopt;
-    Price price;
-    price.amount = prices.quantity(key, dimension, {0, 1e8});
+    Price price{.amount = prices.quantity(key, dimension, {0, 1e8})};
     if (!price.amount.known())
         return std::nullopt;
     price.date = value->text_at("date");
@@ -186,11 +182,10 @@ void read_rest(ObjectReader& document, Device& device) {
     });
     document.each("memory", [&](ObjectReader& entry) { read_memory(entry, device); });
     document.object("dram", [&](ObjectReader& entry) {
-        Dram dram;
-        dram.type = entry.text("type");
-        dram.capacity = entry.quantity("capacity", D::bytes, kCapacity);
-        dram.bandwidth = entry.quantity("bandwidth", D::bandwidth, kBandwidth, Need::required);
-        dram.achievable_fraction = entry.quantity("achievable_fraction", D::one, kShare);
+        Dram dram{.type = entry.text("type"),
+                  .capacity = entry.quantity("capacity", D::bytes, kCapacity),
+                  .bandwidth = entry.quantity("bandwidth", D::bandwidth, kBandwidth, Need::required),
+                  .achievable_fraction = entry.quantity("achievable_fraction", D::one, kShare)};
         device.dram = std::move(dram);
     });
     document.object("dispatch", [&](ObjectReader& dispatch) {

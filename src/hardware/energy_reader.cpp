@@ -193,7 +193,6 @@ void read_scaling(ObjectReader& document, EnergySpec& spec) {
         changes.text("description");
         spec.compute_share = changes.quantity("compute_share", D::one, {0, 1}, Need::required);
         spec.memory_share = changes.quantity("memory_share", D::one, {0, 1}, Need::required);
-        read_curve(changes, "memory_exponent", spec.memory_exponent);
     });
 }
 
@@ -226,8 +225,7 @@ void read_prices(ObjectReader& document, EnergySpec& spec) {
 
 void read_clocks_at_limit(ObjectReader& document, EnergySpec& spec) {
     document.each("clocks_at_limit", [&](ObjectReader& entry) {
-        ClockAtLimit at;
-        at.device = entry.text("device", Need::required);
+        ClockAtLimit at{.device = entry.text("device", Need::required)};
         const std::string format = entry.text("format", Need::required);
         const auto precision = parse_precision(format);
         if (!precision)

@@ -1,6 +1,5 @@
 #include "hardware/energy_resolver.hpp"
 
-#include "core/same_everywhere.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
@@ -60,7 +59,6 @@ EnergyTable EnergyResolver::resolve() {
     for (Precision p : kPrecisions)
         resolve_mac(p);
     apply_multiples();
-    grow_memory();
     for (Precision p : kPrecisions)
         table_.operation[at(p)] = operation_energy(p);
     resolve_rating();
@@ -217,16 +215,6 @@ void EnergyResolver::resolve_memory() {
         total.note += fmt::format(", of which {:.2g} pJ/B are priced as other events", stream * 1e12);
     total.value = chip->value + std::max(0.0, total.value - stream);
     table_.event[at(Event::dram_byte)] = total;
-}
-
-/// A byte of a larger memory passes longer wires. Engines' figures are taken apart before, as the device has
-/// its memory.
-void EnergyResolver::grow_memory() {
-    if (device_.memory_change == 1 || spec_.memory_exponent.empty())
-        return;
-    for (const Event e : {Event::l1_byte, Event::l2_byte, Event::llc_byte})
-        table_.event[at(e)].value *= same_everywhere(std::pow(
-            device_.memory_change, interpolate(spec_.memory_exponent, node_of(family_.events[at(e)]))));
 }
 
 void EnergyResolver::resolve_host() {

@@ -49,7 +49,6 @@ class EnergyResolver {
     void resolve_memory();
     void resolve_host();
     void resolve_wall();
-    void grow_memory();
 
     // static_power.cpp
     void resolve_static();

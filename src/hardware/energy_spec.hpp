@@ -85,10 +85,8 @@ struct EnergySpec {
     /// How all-in figures of engines are taken apart: the share of peak that the best products reach, and the
     /// part of a figure that stays with the datapath whatever the events of its kernel cost.
     Fact best_share_of_peak, least_datapath_share;
-    /// What a changed design carries with it: the shares of a die that compute and on-chip memory take, and
-    /// the power of its capacity with which a byte of such a memory costs, by node (nm), ascending.
+    /// What a changed design carries with it: the shares of a die that compute and on-chip memory take.
     Fact compute_share, memory_share;
-    std::vector<std::pair<double, double>> memory_exponent;
     std::array<Fact, kPrecisionCount> width_ratio; ///< all-in energy of a MAC relative to bf16
     std::vector<TypedPrice> dram_device, links;
     std::vector<TypedPrice> dram_background; ///< W per byte of capacity: standby and refresh

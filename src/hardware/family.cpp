@@ -3,6 +3,7 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/hardware/database.hpp"
 
+#include "core/lists.hpp"
 #include "core/text.hpp"
 #include "hardware/family_table.hpp"
 
@@ -44,10 +45,7 @@ std::optional<Family> parse_family(std::string_view text) {
 }
 
 std::vector<Family> families() {
-    std::vector<Family> result;
-    for (const FamilyRow* row : table())
-        result.emplace_back(*row);
-    return result;
+    return mapped(table(), [&](const FamilyRow* row) { return Family(*row); });
 }
 
 AddedFamily::AddedFamily(const FamilyRow& row) : row_(row) {

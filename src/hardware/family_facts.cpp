@@ -64,11 +64,10 @@ class Reading {
     void read(const FactRow& row, std::vector<TileKind>& tiles) {
         block_.each(row.name, [&](ObjectReader& entry) {
             constexpr Bounds kSide{1, 65536};
-            TileKind tile;
-            tile.kind = entry.text("kind", Need::required);
-            tile.count = entry.number("count", {1, 1e6}, Need::required);
-            tile.rows = entry.quantity("rows", PhysicalDimension::one, kSide);
-            tile.cols = entry.quantity("cols", PhysicalDimension::one, kSide);
+            TileKind tile{.kind = entry.text("kind", Need::required),
+                          .count = entry.number("count", {1, 1e6}, Need::required),
+                          .rows = entry.quantity("rows", PhysicalDimension::one, kSide),
+                          .cols = entry.quantity("cols", PhysicalDimension::one, kSide)};
             read_rates(entry, "ops_per_clock", tile.ops_per_clock);
             tiles.push_back(std::move(tile));
         });

@@ -174,9 +174,7 @@ std::string completed_schema(const std::filesystem::path& file) {
     }
     const Json before = schema;
     complete_schema(schema);
-    if (schema == before)
-        return text;
-    return laid_out(schema, 0, 0, true) + "\n";
+    return schema == before ? text : laid_out(schema, 0, 0, true) + "\n";
 }
 
 } // namespace archsim

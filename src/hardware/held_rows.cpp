@@ -4,7 +4,6 @@
 #include "hardware/json_reader.hpp"
 
 #include <algorithm>
-#include <array>
 #include <fmt/format.h>
 
 namespace archsim {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <utility>
 
 namespace archsim {
 
@@ -47,12 +46,11 @@ std::string JsonPlace::pointer() const {
 
 void ReadContext::report(FindingKind kind, Severity severity, const JsonPlace& place, std::string message,
                          std::string hint) {
-    Finding finding;
-    finding.kind = kind;
-    finding.severity = severity;
-    finding.message = std::move(message);
-    finding.file = file;
-    finding.where = place.pointer();
+    Finding finding{.kind = kind,
+                    .severity = severity,
+                    .message = std::move(message),
+                    .file = file,
+                    .where = place.pointer()};
     if (finding.where.empty())
         finding.where = "/";
     finding.hint = std::move(hint);
@@ -308,8 +306,7 @@ void ObjectReader::finish() {
 
 void read_sources(ObjectReader& document) {
     ReadContext& context = document.context();
-    Source unsourced;
-    unsourced.cite = "no source given in " + context.file;
+    Source unsourced{.cite = "no source given in " + context.file};
     context.unsourced = std::make_shared<const Source>(std::move(unsourced));
     document.object("sources", [&](ObjectReader& sources) {
         sources.members([&](std::string_view key, const JsonPlace&) {

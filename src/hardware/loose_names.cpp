@@ -102,9 +102,8 @@ std::optional<StatedMemory> take_memory(std::vector<Word>& left) {
         const std::string& unit = left[i + 1].text;
         if (!is_number(left[i].text) || (unit != "gb" && unit != "g" && unit != "gib"))
             continue;
-        StatedMemory memory;
-        memory.gigabytes = plain_number<double>(left[i].text).value_or(0);
-        memory.of_computer = left[i].behind_comma;
+        StatedMemory memory{.gigabytes = plain_number<double>(left[i].text).value_or(0),
+                            .of_computer = left[i].behind_comma};
         left.erase(left.begin() + static_cast<std::ptrdiff_t>(i),
                    left.begin() + static_cast<std::ptrdiff_t>(i + 2));
         return memory;
@@ -129,8 +128,7 @@ void LooseNames::add(std::string_view name, std::size_t device) {
     // A word of letters alone, "Coral" or "Max", is too little inside of a longer text.
     if (words.empty() || (words.size() == 1 && !is_number(words.front().text)))
         return;
-    Name added;
-    added.device = device;
+    Name added{.device = device};
     for (Word& word : words)
         added.words.push_back(std::move(word.text));
     names_.push_back(std::move(added));

@@ -40,8 +40,7 @@ void read_condition(ObjectReader& when, std::string_view name, std::vector<Opera
                                     : fmt::format("is \"{}\" meant?", nearest.front()));
         return;
     }
-    OperatorCondition condition;
-    condition.fact = &*fact;
+    OperatorCondition condition{.fact = &*fact};
     if (const JsonValue* value = when.member(name); value != nullptr && value->is_number())
         condition.is = {value->number()};
     else
@@ -66,9 +65,7 @@ std::shared_ptr<const Source> source_of(ObjectReader& block) {
 }
 
 OperatorRule read_rule(ObjectReader& block) {
-    OperatorRule rule;
-    rule.operators = block.texts("operators");
-    rule.generations = block.texts("generations");
+    OperatorRule rule{.operators = block.texts("operators"), .generations = block.texts("generations")};
     block.object("when", [&](ObjectReader& when) {
         when.members([&](std::string_view name, const JsonPlace&) { read_condition(when, name, rule.when); });
     });
@@ -78,11 +75,10 @@ OperatorRule read_rule(ObjectReader& block) {
 }
 
 OperatorList read_list(ObjectReader& block) {
-    OperatorList list;
-    list.operators = block.texts("operators");
-    list.generations = block.texts("generations");
-    list.because = block.text("because", Need::required);
-    list.source = source_of(block);
+    OperatorList list{.operators = block.texts("operators"),
+                      .generations = block.texts("generations"),
+                      .because = block.text("because", Need::required),
+                      .source = source_of(block)};
     std::ranges::sort(list.operators);
     return list;
 }

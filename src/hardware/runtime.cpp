@@ -3,8 +3,6 @@
 #include "core/text.hpp"
 #include "hardware/parameter_site.hpp"
 
-#include <algorithm>
-
 namespace archsim {
 
 constexpr std::string_view kEveryGeneration = "*";

@@ -40,8 +40,7 @@ void read_parameter(ObjectReader& block, std::string_view key, Runtime& runtime)
         report_unknown_parameter(block.context(), key, block.place_of(key));
         return;
     }
-    ParameterEntry entry;
-    entry.parameter = *parameter;
+    ParameterEntry entry{.parameter = *parameter};
     const JsonValue& value = *block.member(key);
     if (!value.is_object() || value.contains("value") || !value.contains("by_generation"))
         entry.value = read_parameter_value(block, key, *parameter);
@@ -140,8 +139,7 @@ Fact read_exponent(ObjectReader& document) {
 }
 
 MeasuredAs read_measured_as(ObjectReader& block) {
-    MeasuredAs rule;
-    rule.stack = block.text("stack", Need::required);
+    MeasuredAs rule{.stack = block.text("stack", Need::required)};
     const double until = block.number("until", {1990, 2100});
     rule.until = std::isnan(until) ? 0 : static_cast<int>(until);
     rule.variant = block.text("variant");
@@ -150,9 +148,7 @@ MeasuredAs read_measured_as(ObjectReader& block) {
 }
 
 CheckTemplate read_check(ObjectReader& block) {
-    CheckTemplate check;
-    check.command = block.text("command");
-    check.why_not = block.text("why_not");
+    CheckTemplate check{.command = block.text("command"), .why_not = block.text("why_not")};
     block.object("precision", [&](ObjectReader& words) {
         words.members([&](std::string_view format, const JsonPlace&) {
             check.precision.emplace(format, words.text(format));
@@ -256,17 +252,15 @@ std::shared_ptr<const Runtime> read_runtime(const JsonValue& document, const std
 
 std::vector<Deployment> read_deployments(const JsonValue& document, const std::string& file,
                                          std::vector<Finding>& findings) {
-    ReadContext context;
-    context.file = file;
+    ReadContext context{.file = file};
     std::vector<Deployment> result;
     ObjectReader reader(context, document, JsonPlace{});
     reader.text("$schema");
     reader.each("deployments", [&](ObjectReader& entry) {
-        Deployment deployment;
-        deployment.id = entry.text("id", Need::required);
-        deployment.title = entry.text("title");
-        deployment.description = entry.text("description");
-        deployment.hardware = entry.texts("hardware");
+        Deployment deployment{.id = entry.text("id", Need::required),
+                              .title = entry.text("title"),
+                              .description = entry.text("description"),
+                              .hardware = entry.texts("hardware")};
         if (!deployment.id.empty())
             result.push_back(std::move(deployment));
     });

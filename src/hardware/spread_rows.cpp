@@ -44,9 +44,8 @@ void read_percentiles(ObjectReader& table, SpreadRow& row) {
 }
 
 SpreadRow read_spread_row(ObjectReader& entry) {
-    SpreadRow row;
-    row.stack = entry.text("stack", Need::required);
-    row.family = entry.text("family", Need::required);
+    SpreadRow row{.stack = entry.text("stack", Need::required),
+                  .family = entry.text("family", Need::required)};
     if (!row.family.empty())
         stated_family(entry, "family", row.family, FindingKind::unknown_name);
     row.integrated = entry.flag("integrated", false);

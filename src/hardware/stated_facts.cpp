@@ -118,9 +118,7 @@ class Walk {
 std::vector<StatedFact> stated_facts(const JsonValue& document) {
     std::vector<StatedFact> facts;
     Walk(document, [&](const Step* step, double value, const NamedSource* source, const JsonValue* quantity) {
-        StatedFact fact;
-        fact.where = pointer_to(step);
-        fact.value = value;
+        StatedFact fact{.where = pointer_to(step), .value = value};
         if (quantity != nullptr) {
             fact.unit = text_at(*quantity, "unit", "1");
             fact.note = note_of(*quantity);

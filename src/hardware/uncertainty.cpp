@@ -4,7 +4,6 @@
 #include "hardware/json_reader.hpp"
 
 #include <algorithm>
-#include <array>
 #include <fmt/format.h>
 #include <map>
 #include <mutex>
@@ -86,10 +85,9 @@ ErrorModel::Fresh read_fresh(ObjectReader& entry) {
 }
 
 ErrorModel::Set read_set(ObjectReader& entry) {
-    ErrorModel::Set set;
-    set.family = read_family(entry);
-    set.device = entry.text("device", Need::required);
-    set.runtime = entry.text("runtime", Need::required);
+    ErrorModel::Set set{.family = read_family(entry),
+                        .device = entry.text("device", Need::required),
+                        .runtime = entry.text("runtime", Need::required)};
     const int metric = read_metric(entry, Need::required);
     set.metric = static_cast<SpreadOf>(std::max(0, metric));
     set.networks = static_cast<int>(entry.number("networks", {0, 1e6}, Need::required));

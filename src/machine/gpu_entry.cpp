@@ -67,8 +67,7 @@ std::vector<GpuSeen> read_amd(std::string_view text) {
         }
         if (titles.empty() || !line.starts_with("card"))
             return;
-        GpuSeen gpu;
-        gpu.tool = "rocm-smi";
+        GpuSeen gpu{.tool = "rocm-smi"};
         for (std::size_t i = 0; i < std::min(titles.size(), cells.size()); ++i) {
             if (titles[i] == "VRAM Total Memory (B)")
                 gpu.memory_bytes = number_in(cells[i]);
@@ -109,9 +108,7 @@ std::vector<GpuSeen> read_bus(std::string_view lines, bool nvidia_told, bool amd
             (cells[0] == kPciAmd && amd_told) ||
             (cells[0] != kPciNvidia && cells[0] != kPciAmd && cells[0] != kPciIntel))
             return;
-        GpuSeen gpu;
-        gpu.tool = "PCI bus";
-        gpu.name = card_name(cells[0], cells[1]);
+        GpuSeen gpu{.name = card_name(cells[0], cells[1]), .tool = "PCI bus"};
         if (gpu.name.empty())
             gpu.name = fmt::format("PCI {}:{}", cells[0], cells[1]);
         gpus.push_back(std::move(gpu));

@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <map>
-#include <vector>
 
 namespace archsim {
 

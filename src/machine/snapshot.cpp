@@ -4,6 +4,7 @@
 #include "machine/snapshot.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "core/lists.hpp"
 #include "core/text_file.hpp"
 
 #include <algorithm>
@@ -157,9 +158,7 @@ std::optional<std::string> output_of(std::vector<std::string> arguments, double 
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_addclose(&actions, ends[0]);
-    std::vector<char*> argv;
-    for (std::string& argument : arguments)
-        argv.push_back(argument.data());
+    std::vector<char*> argv = mapped(arguments, [&](std::string& argument) { return argument.data(); });
     argv.push_back(nullptr);
     pid_t child = 0;
     const bool started = posix_spawnp(&child, argv.front(), &actions, nullptr, argv.data(), environ) == 0;

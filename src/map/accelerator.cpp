@@ -1,7 +1,6 @@
 #include "map/accelerator.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace archsim::accelerator {
@@ -39,9 +38,8 @@ static Precision substitute(const std::array<double, kPrecisionCount>& rates, Pr
 MatrixFormat matrix_format(const Machine& machine, const PrecisionConfig& network, Precision compute) {
     const auto& matrix = machine.matrix_ops_per_cycle;
     const auto& vector = machine.vector_ops_per_cycle;
-    MatrixFormat format;
-    format.multiplies = compute;
-    format.efficiency = machine.param(Parameter::matrix_efficiency, 1.0);
+    MatrixFormat format{.efficiency = machine.param(Parameter::matrix_efficiency, 1.0),
+                        .multiplies = compute};
     const bool mixed = is_half(compute) && is_integer(network.weights) && network.compute == compute &&
                        machine.parameters.fact(Parameter::mixed_width_efficiency).known();
     if (mixed) {

@@ -62,10 +62,7 @@ double between_layers(const BufferFacts& facts, double capacity) {
 /// A product as loops; `parts` divides its images, or rows.
 static Nest nest_of(const OperatorUse& use, const Contraction& c, double parts) {
     const OperatorWork& w = use.op->work;
-    Nest nest;
-    nest.groups = c.groups;
-    nest.outputs = c.n;
-    nest.inputs = c.k;
+    Nest nest{.outputs = c.n, .inputs = c.k, .groups = c.groups};
     if (!w.window || w.window->transposed || w.kind != OpKind::convolution) {
         nest.rows = std::max(1.0, c.m / parts);
         return nest;

@@ -217,9 +217,7 @@ class PlacesAndBytes {
 
 std::shared_ptr<const GraphKinds> find_kinds(const ShapedGraph& graph, const DerivedCounts* derived) {
     const std::vector<Operator>& operators = derived ? derived->operators : graph.operators;
-    GraphKinds kinds;
-    kinds.lm_head = find_lm_head_weights(graph);
-    kinds.wide = find_wide_tensors(graph);
+    GraphKinds kinds{.lm_head = find_lm_head_weights(graph), .wide = find_wide_tensors(graph)};
     kinds.of_operator.reserve(operators.size());
     kinds.of_tensor.reserve(graph.tensors.size());
     Key key;

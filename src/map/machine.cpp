@@ -190,12 +190,11 @@ double operations_per_cycle(const Device& device, const Engine& engine, Precisio
 
 Machine make_machine(std::shared_ptr<const Device> device, std::string_view power_mode,
                      std::shared_ptr<const Runtime> runtime, const MachineOptions& options) {
-    Machine m;
-    m.device = std::move(device);
-    m.runtime = std::move(runtime);
-    m.energy = options.energy;
-    m.mapper = options.mapper;
-    m.uncertainty = options.uncertainty;
+    Machine m{.device = std::move(device),
+              .runtime = std::move(runtime),
+              .mapper = options.mapper,
+              .energy = options.energy,
+              .uncertainty = options.uncertainty};
     if (m.device->in_computer || (!m.device->dram && m.runtime->streams_weights))
         m.host = options.host;
     m.parameters = resolve_parameters(*m.device, *m.runtime);

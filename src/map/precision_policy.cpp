@@ -4,7 +4,6 @@
 #include "archsim/map/machine.hpp"
 #include "hardware/parameter_site.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -88,8 +87,7 @@ bool take_default_mathematics(const Device& device, const Runtime& runtime, Exec
 
 ExecutedPrecision find_formats(const Device& device, const Runtime& runtime,
                                const PrecisionConfig& requested) {
-    ExecutedPrecision result;
-    result.config = requested;
+    ExecutedPrecision result{.config = requested};
     if (take_default_mathematics(device, runtime, result))
         return result;
     if (native(device, runtime, requested.compute)) {

@@ -55,11 +55,7 @@ class WorkBuilder {
     }
 
     SubgraphWork build(const Subgraph& s, std::uint32_t index) {
-        SubgraphWork work;
-        work.name = s.name;
-        work.index = index;
-        work.kind = s.kind;
-        work.repeat = s.repeat;
+        SubgraphWork work{.name = s.name, .index = index, .kind = s.kind, .repeat = s.repeat};
         const Operator& anchor = operators_[s.anchor];
         work.anchor = &anchor.work;
         work.precision = compute_precision(anchor);
@@ -170,10 +166,7 @@ class WorkBuilder {
 
     void add_operator(const Subgraph& s, const SubgraphMember& member, SubgraphWork& work) {
         const Operator& op = operators_[member.op];
-        OperatorUse use;
-        use.op = &op;
-        use.anchor = member.op == s.anchor;
-        use.compute = compute_precision(op);
+        OperatorUse use{.op = &op, .compute = compute_precision(op), .anchor = member.op == s.anchor};
         place(member.op, use);
         const bool matrix = multiplies(op.work.kind);
         for (std::size_t i = 0; i < op.inputs.size(); ++i) {
@@ -465,11 +458,8 @@ NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partiti
         if (!own_files)
             precision.head_bits = 0;
     }
-    NetworkWork network;
-    network.graph = &graph;
-    network.partition = &partition;
-    network.precision = precision;
-    network.kind = graph.kind();
+    NetworkWork network{
+        .graph = &graph, .partition = &partition, .precision = precision, .kind = graph.kind()};
     if (const auto batch = graph.dims.find("batch"); batch != graph.dims.end())
         network.batch = static_cast<double>(batch->second);
     WorkBuilder builder(graph, partition, precision, places, derived.get(), common.wide);

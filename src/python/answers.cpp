@@ -21,7 +21,6 @@
 #include "store/history.hpp"
 
 #include <algorithm>
-#include <map>
 #include <span>
 #include <utility>
 
@@ -104,9 +103,7 @@ ArchitectureComparison architectures(const Session& session, const std::string& 
                                      const std::vector<std::string>& explain, const std::string& metric,
                                      const std::string& level, const std::string& baseline,
                                      const py::Keywords& fields) {
-    CompareArchitecturesRequest request;
-    request.model = model;
-    request.architectures = chosen;
+    CompareArchitecturesRequest request{.model = model, .architectures = chosen};
     if (!explain.empty() && explain.size() != 2)
         throw UsageError("explain: name two architectures");
     request.explain = explain;
@@ -129,8 +126,7 @@ ServingAnswer serve(const Session& session, const std::string& model,
         throw UsageError("serve: give a load: rate_per_s, concurrency or trace");
     const py::Released parallel;
     const Model loaded = session.load(model);
-    ServingAnswer answer;
-    answer.asked = served_question(loaded, hardware, asked.conditions, asked.request);
+    ServingAnswer answer{.asked = served_question(loaded, hardware, asked.conditions, asked.request)};
     for (const std::string& device : hardware)
         answer.results.push_back(run_serving(session, loaded, device, asked.conditions, asked.request));
     return answer;
@@ -221,11 +217,8 @@ DesignSpace design_space(const py::Ref& session, const std::vector<std::string>&
                          const std::vector<std::string>& hardware, const std::vector<std::string>& vary,
                          const AskedSizes& batches, const std::vector<std::string>& precisions,
                          std::uint64_t part, std::uint64_t parts, const py::Keywords& fields) {
-    SweepRequest request;
-    request.models = models;
-    request.hardware = hardware;
-    request.precisions = precisions;
-    request.batches = batch_sizes(batches);
+    SweepRequest request{
+        .models = models, .hardware = hardware, .precisions = precisions, .batches = batch_sizes(batches)};
     for (const std::string& axis : vary)
         request.axes.push_back(parse_sweep_axis(axis));
     Question asked = question(fields, {"batch_size", "precision", "activations"});
@@ -317,10 +310,7 @@ void bind_answers(py::Module& m) {
         "batches",
         [](const Session& session, const std::string& model, const std::vector<std::string>& hardware,
            const AskedSizes& sizes, const py::Keywords& fields) {
-            BatchRequest request;
-            request.model = model;
-            request.hardware = hardware;
-            request.batches = batch_sizes(sizes);
+            BatchRequest request{.model = model, .hardware = hardware, .batches = batch_sizes(sizes)};
             Question asked = question(fields, {"batch_size"});
             request.workload = std::move(asked.workload);
             request.conditions = std::move(asked.conditions);

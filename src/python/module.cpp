@@ -79,11 +79,8 @@ Result estimated(const Session& session, const std::variant<Model, std::string>&
 ModelComparison compare(const Session& session, const std::vector<std::string>& models,
                         const std::vector<std::string>& hardware, const std::string& deployment,
                         const std::vector<std::string>& stacks, const py::Keywords& fields) {
-    CompareModelsRequest request;
-    request.models = models;
-    request.hardware = hardware;
-    request.deployment = deployment;
-    request.stacks = stacks;
+    CompareModelsRequest request{
+        .models = models, .deployment = deployment, .hardware = hardware, .stacks = stacks};
     Question asked = question(fields);
     request.workload = std::move(asked.workload);
     request.conditions = std::move(asked.conditions);
@@ -321,8 +318,7 @@ void fill(py::Module& m) {
                        "The hardware database and the model catalogue. Safe to use from several threads.")
         .init(
             [](const std::string& data, const std::vector<std::string>& overlays) {
-                SessionOptions options;
-                options.data = data;
+                SessionOptions options{.data = data};
                 options.hardware_overlays.assign(overlays.begin(), overlays.end());
                 return Session(options);
             },

@@ -1,8 +1,6 @@
 #include "result/common_regions.hpp"
-#include "core/lists.hpp"
 
 #include <map>
-#include <numeric>
 
 namespace archsim {
 
@@ -14,33 +12,16 @@ std::vector<ResultLeaf> leaves_of(const Result& result) {
     });
 }
 
-namespace {
-
-/// Disjoint sets of operators.
-class Sets {
-  public:
-    explicit Sets(std::size_t size) : parent_(size) { std::iota(parent_.begin(), parent_.end(), 0U); }
-    std::uint32_t root(std::uint32_t x) {
-        while (parent_[x] != x)
-            x = parent_[x] = parent_[parent_[x]];
-        return x;
-    }
-    void join(std::uint32_t a, std::uint32_t b) { parent_[root(a)] = root(b); }
-
-  private:
-    std::vector<std::uint32_t> parent_;
-};
-
-bool has_work(const Operator& op) {
+static bool has_work(const Operator& op) {
     return !op.folded && op.work.kind != OpKind::free;
 }
 
 /// Subgraphs may also list operators without run-time work, which stacks attach as they like: only work
 /// joins.
-void append_regions(std::span<const Result* const> results, double repeat, std::size_t part,
-                    std::vector<CommonRegion>& out) {
+static void append_regions(std::span<const Result* const> results, double repeat, std::size_t part,
+                           std::vector<CommonRegion>& out) {
     const ShapedGraph& graph = *results.front()->model->graph;
-    Sets sets(graph.operators.size());
+    DisjointSets sets(graph.operators.size());
     const auto first_with_work = [&](const Subgraph& subgraph) {
         for (const SubgraphMember& member : subgraph.members)
             if (has_work(graph.operators[member.op]))
@@ -52,7 +33,7 @@ void append_regions(std::span<const Result* const> results, double repeat, std::
             for (const SubgraphMember& member : subgraph.members)
                 if (has_work(graph.operators[member.op]))
                     sets.join(first_with_work(subgraph), member.op);
-    std::map<std::uint32_t, std::size_t> index;
+    std::map<std::size_t, std::size_t> index;
     std::vector<double> largest;
     for (std::size_t r = 0; r < results.size(); ++r)
         for (std::uint32_t s = 0; s < results[r]->partition->subgraphs.size(); ++s) {
@@ -85,14 +66,11 @@ void append_regions(std::span<const Result* const> results, double repeat, std::
         }
 }
 
-} // namespace
-
 std::vector<CommonRegion> common_regions(std::span<const Result* const> results) {
     std::vector<CommonRegion> regions;
     if (results.empty())
         return regions;
-    std::vector<std::vector<ResultLeaf>> leaves =
-        mapped(results, [&](const Result* result) { return leaves_of(*result); });
+    auto leaves = mapped(results, [&](const Result* result) { return leaves_of(*result); });
     for (std::size_t part = 0; part < leaves.front().size(); ++part) {
         std::vector<const Result*> own = mapped(leaves, [&](const auto& list) { return list[part].result; });
         append_regions(own, leaves.front()[part].repeat, part, regions);

@@ -3,6 +3,7 @@
 // of several partitions covers with whole subgraphs: there their costs can be set side by side.
 
 #include "archsim/compare/metric.hpp"
+#include "core/lists.hpp"
 
 #include <cstdint>
 #include <span>
@@ -10,6 +11,25 @@
 #include <vector>
 
 namespace archsim {
+
+/// What is joined has the same root, the smallest of its numbers.
+class DisjointSets {
+  public:
+    explicit DisjointSets(std::size_t size) : parent_(indices(size)) {}
+    std::size_t root(std::size_t x) {
+        while (parent_[x] != x)
+            x = parent_[x] = parent_[parent_[x]];
+        return x;
+    }
+    void join(std::size_t x, std::size_t y) {
+        x = root(x);
+        y = root(y);
+        parent_[std::max(x, y)] = std::min(x, y);
+    }
+
+  private:
+    std::vector<std::size_t> parent_;
+};
 
 /// Subgraphs of both partitions that share operators: the smallest pieces that can be compared.
 struct CommonRegion {

@@ -1,7 +1,9 @@
 #include "result/cost_terms.hpp"
 
 #include "archsim/compare/metric.hpp"
+#include "core/lists.hpp"
 #include "core/parse_number.hpp"
+#include "core/text.hpp"
 #include "estimate/wall_power.hpp"
 #include "result/decisions.hpp"
 #include "result/duty_cycle.hpp"
@@ -9,7 +11,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <map>
 #include <string>
@@ -62,10 +63,6 @@ double purchase_price(const Result& result, const CostOptions& o) {
     const Device& device = *result.device;
     const double server = device.server_price ? device.server_price->amount.value : 0;
     return (*price_of(device, false, o) + server) * result.machine->devices;
-}
-
-double running_cost(const Cost& cost, bool rented) {
-    return rented ? *cost.cloud : *cost.electricity;
 }
 
 } // namespace
@@ -139,20 +136,17 @@ GivenPrice parse_price(std::string_view text) {
     const GivenPrice price{std::string(text.substr(0, at)), hourly ? *hourly : once.value_or(-1),
                            hourly.has_value()};
     if (price.hardware.empty() || price.amount < 0)
-        throw UsageError(
-            fmt::format("--price {}: give DEVICE=USD to buy or DEVICE=USD/h to rent, like H100=25k "
-                        "or H100=2.5/h, in US dollars: no other currency is converted",
-                        text));
+        throw UsageError(fmt::format("--price {}: give DEVICE=USD to buy or DEVICE=USD/h to rent, like "
+                                     "H100=25k or H100=2.5/h, in US dollars: no other currency is converted",
+                                     text));
     return price;
 }
 
-namespace {
-
-bool is_priced(std::span<const std::shared_ptr<const Device>> devices, const GivenPrice& price) {
+static bool is_priced(std::span<const std::shared_ptr<const Device>> devices, const GivenPrice& price) {
     return std::ranges::any_of(devices, [&](const auto& device) { return device->id == price.hardware; });
 }
 
-std::optional<double> parse_pue(std::string_view text) {
+static std::optional<double> parse_pue(std::string_view text) {
     const auto ratio = parse_factor(text);
     return ratio && *ratio >= 1 ? ratio : std::nullopt;
 }
@@ -165,8 +159,6 @@ constexpr CostNumber kCostNumbers[] = {
     {"utilization", "share of time at work", "SHARE", kShare, &CostOptions::utilization, parse_factor},
     {"pue", "facility over device power (default: 1.58 in data centres, else 1)", "RATIO",
      "a ratio from 1, such as 1.2", &CostOptions::pue, parse_pue}};
-
-} // namespace
 
 std::span<const CostNumber> cost_numbers() {
     return kCostNumbers;
@@ -227,20 +219,9 @@ CostOptions on_one_basis(std::span<const std::shared_ptr<const Device>> devices,
 }
 
 CostOptions on_one_basis(std::span<const Result> results, CostOptions options) {
-    std::vector<std::shared_ptr<const Device>> devices;
-    for (const Result& result : results)
-        if (result.ok() && result.device)
-            devices.push_back(result.device);
+    auto devices = mapped(results, [](const Result& r) { return r.ok() ? r.device : nullptr; });
+    std::erase(devices, nullptr);
     return on_one_basis(devices, std::move(options));
-}
-
-static constexpr std::size_t kMostNamed = 3;
-
-/// "A, B, C and 24 more"
-static std::string few(std::vector<std::string> names) {
-    const std::size_t more = names.size() > kMostNamed + 1 ? names.size() - kMostNamed : 0;
-    names.resize(names.size() - more);
-    return fmt::format("{}{}", fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
 std::string cost_basis(std::span<const Result> results, const CostOptions& given) {
@@ -248,7 +229,7 @@ std::string cost_basis(std::span<const Result> results, const CostOptions& given
     const bool rent = options.tenure == Tenure::rent;
     std::vector<std::string> without, served, alone;
     const auto add = [](std::vector<std::string>& names, const std::string& name) {
-        if (std::ranges::find(names, name) == names.end())
+        if (!contains(names, name))
             names.push_back(name);
     };
     bool any = false;
@@ -279,21 +260,22 @@ std::string cost_basis(std::span<const Result> results, const CostOptions& given
         : alone.empty()  ? std::string("bought with a share of a server, and electricity")
                          : fmt::format("bought and electricity; a share of a server is in that of {}, "
                                         "none in that of {}",
-                                       few(served), few(alone)),
+                                       names_text(served), names_text(alone)),
         stated ? "for inferences as often as stated"
                : fmt::format("{:g} % utilisation", 100 * options.utilization));
+    constexpr std::size_t kMostListed = 3;
     if (markets.size() > 1) { // the smaller market's are named, to be left out
         const auto fewest = std::ranges::min_element(
             markets, [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
         text += fmt::format("; prices of {} do not compare with the others: {}",
                             fewest->first.empty() ? "an unstated market" : "a " + fewest->first,
-                            few(fewest->second));
-    } else if (!markets.empty() && markets.begin()->second.size() <= kMostNamed) {
+                            names_text(fewest->second));
+    } else if (!markets.empty() && markets.begin()->second.size() <= kMostListed) {
         text += fmt::format("; {}", fmt::join(markets.begin()->second, ", "));
     }
     if (!without.empty())
         text += fmt::format("; not ranked by it, for want of a {}: {}", rent ? "rental price" : "list price",
-                            few(without));
+                            names_text(without));
     return text + (rent ? ". --buy compares purchases." : ". --rent compares rentals.");
 }
 
@@ -358,7 +340,7 @@ std::optional<BreakEven> break_even(const Result& bought, const Result& other, c
     if (!rented && !theirs.owned())
         return std::nullopt;
     const double price = purchase_price(bought, o) - (rented ? 0 : purchase_price(other, o));
-    const double saved = running_cost(theirs, rented) - running_cost(mine, false);
+    const double saved = (rented ? *theirs.cloud : *theirs.electricity) - *mine.electricity;
     if (price <= 0 || saved <= 0)
         return std::nullopt;
     BreakEven point;

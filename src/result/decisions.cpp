@@ -1,9 +1,9 @@
-#include "archsim/compare/decisions.hpp"
+#include "result/decisions.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "core/lists.hpp"
 #include "core/parse_number.hpp"
 #include "hardware/error_model.hpp"
-#include "result/decisions.hpp"
 #include "result/duty_cycle.hpp"
 #include "result/ties.hpp"
 
@@ -134,9 +134,7 @@ std::optional<Decision::Nearest> nearest_of(std::span<const Result> results, con
         if (group(i) != best)
             continue;
         const auto& list = decision.verdicts[i];
-        auto worst = std::min_element(list.begin(), list.end(), [](const Verdict& a, const Verdict& b) {
-            return a.headroom < b.headroom;
-        });
+        auto worst = std::ranges::min_element(list, {}, &Verdict::headroom);
         if (is_rate_missed(list)) // power and money of what cannot keep up are not known
             worst = list.begin();
         if (worst != list.end() && worst->headroom > smallest) {
@@ -188,13 +186,8 @@ std::optional<Winner> winner_within(std::span<const Result> results, const Metri
                                     const Decision& decision) {
     if (decision.request.constraints.empty())
         return find_winner(results, metric, decision.request.cost);
-    std::vector<Result> left;
-    std::vector<std::size_t> index;
-    for (std::size_t i = 0; i < results.size(); ++i)
-        if (decision.qualifies[i]) {
-            left.push_back(results[i]);
-            index.push_back(i);
-        }
+    const auto index = kept(indices(results.size()), [&](std::size_t i) { return decision.qualifies[i]; });
+    const std::vector<Result> left = mapped(index, [&](std::size_t i) { return results[i]; });
     auto winner = find_winner(left, metric, decision.request.cost);
     if (winner) {
         winner->best = index[winner->best];
@@ -213,8 +206,8 @@ Decision decide(std::span<const Result> results, DecisionRequest request) {
     decision.request = std::move(request);
     // A rate that is asked for is a limit, whatever else is.
     auto& limits = decision.request.constraints;
-    const bool rates = std::any_of(results.begin(), results.end(),
-                                   [](const Result& r) { return r.conditions.duty.stated(); });
+    const bool rates =
+        std::ranges::any_of(results, [](const Result& r) { return r.conditions.duty.stated(); });
     if (rates && (limits.empty() || *limits.front().metric != metric::time_at_work))
         limits.insert(limits.begin(), {&metric::time_at_work, 1});
     for (const Result& result : results) {

@@ -4,18 +4,15 @@
 #include "estimate/wall_power.hpp"
 #include "map/on_chip.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace archsim {
-
-namespace {
 
 constexpr double kMilli = 1e-3, kHoursPerDay = 24;
 
 /// Seconds until weights are back on a chip that keeps them between inferences, and cannot keep `all` bytes.
 /// Nothing where every inference loads them anyway.
-double reload_s(const Result& r, double all) {
+static double reload_s(const Result& r, double all) {
     const Machine& m = *r.machine;
     const double kept = std::max(weight_memory_bytes(m), managed_memory_bytes(m));
     const double own = r.estimate.memory.weight_bytes;
@@ -27,7 +24,7 @@ double reload_s(const Result& r, double all) {
 
 /// The networks of a device, with their parts of its time; others than the first, which has what they leave
 /// where it has no rate of its own.
-void share_time(const Result& r, DutyCycle& duty) {
+static void share_time(const Result& r, DutyCycle& duty) {
     const Duty& asked = r.conditions.duty;
     duty.networks.push_back({&r, &r, asked.every_s});
     for (std::size_t i = 0; i < r.beside.size(); ++i)
@@ -58,7 +55,7 @@ void share_time(const Result& r, DutyCycle& duty) {
 }
 
 /// Shares of time have the intervals of the throughputs, whose errors a device's networks have in common.
-std::optional<Measure> share_of_time(const Result& r, const CostOptions&) {
+static std::optional<Measure> share_of_time(const Result& r, const CostOptions&) {
     const auto duty = stated_duty(r, {});
     if (!duty || !duty->fits())
         return std::nullopt;
@@ -70,8 +67,6 @@ std::optional<Measure> share_of_time(const Result& r, const CostOptions&) {
     }
     return measure;
 }
-
-} // namespace
 
 bool DutyCycle::fits() const {
     const double room = result->estimate.memory.capacity_bytes;

@@ -97,12 +97,11 @@ PrecisionConfig precision_named(std::string_view name, std::string_view flag) {
         return of_parts(std::string(name), std::string(flag));
     if (const auto parsed = PrecisionConfig::parse(name))
         return *parsed;
-    throw UsageError(
-        fmt::format("{}: \"{}\" is not known; use fp32, tf32, bf16, fp16, fp8, fp4, int8, int4, "
-                    "w8a16, w4a16 or usual (each device's own); nvfp4 and mxfp4 are fp4, AWQ and "
-                    "GPTQ w4a16; under llama.cpp int4 is Q4_K_M and int8 is Q8_0, and "
-                    "another type is named with its file, --model NAME-Q6_K.gguf",
-                    flag, name));
+    throw UsageError(fmt::format(
+        "{}: \"{}\" is not known; use fp32, tf32, bf16, fp16, fp8, fp4, int8, int4, w8a16, w4a16 or usual "
+        "(each device's own); nvfp4 and mxfp4 are fp4, AWQ and GPTQ w4a16; under llama.cpp int4 is Q4_K_M "
+        "and int8 is Q8_0, and another type is named with its file, --model NAME-Q6_K.gguf",
+        flag, name));
 }
 
 void ask_precision(Conditions& conditions, std::string_view name, std::string_view flag) {

@@ -6,7 +6,6 @@
 #include "core/parse_number.hpp"
 #include "core/text.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <optional>
 #include <string>

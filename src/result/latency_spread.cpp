@@ -8,7 +8,6 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <limits>
-#include <vector>
 
 namespace archsim {
 
@@ -31,10 +30,9 @@ struct SpreadLine {
 
 /// Sum over the rows of |predicted - published| / P50.
 double misfit(std::span<const SpreadRow> rows, const SpreadLine& line) {
-    double sum = 0;
-    for (const SpreadRow& r : rows)
-        sum += std::abs(line.fixed + line.share * r.p50_ms - (r.p99_ms - r.p50_ms)) / r.p50_ms;
-    return sum;
+    return sum_of(rows, [&](const SpreadRow& r) {
+        return std::abs(line.fixed + line.share * r.p50_ms - (r.p99_ms - r.p50_ms)) / r.p50_ms;
+    });
 }
 
 /// Least absolute deviations with two parameters that are not negative: the best line meets two rows, or one
@@ -80,10 +78,6 @@ double part_of_tail(std::span<const SpreadRow> rows, std::span<const SpreadRow> 
     return spread_median(std::move(own));
 }
 
-bool shares_memory(const Device& device) {
-    return device.family == Family("cpu") || device.host_link_type == "shared memory";
-}
-
 std::string plural_of(std::string_view family) {
     std::string text(family);
     for (char& letter : text)
@@ -107,11 +101,10 @@ double LatencySpread::quantile(double p50_s, double u) const {
     };
     if (u <= kMiddle)
         return p.p50;
-    if (u <= kUpperNinth)
-        return between(kMiddle, kUpperNinth, p.p50, p.p90);
-    if (u <= kUpperTail)
-        return between(kUpperNinth, kUpperTail, p.p90, p.p99);
-    return u <= kFarTail ? between(kUpperTail, kFarTail, p.p99, p.p999) : p.p999;
+    return u <= kUpperNinth  ? between(kMiddle, kUpperNinth, p.p50, p.p90)
+           : u <= kUpperTail ? between(kUpperNinth, kUpperTail, p.p90, p.p99)
+           : u <= kFarTail   ? between(kUpperTail, kFarTail, p.p99, p.p999)
+                             : p.p999;
 }
 
 std::vector<SpreadRow> read_latency_spread(const std::filesystem::path& data) {
@@ -150,7 +143,7 @@ LatencySpread fit_spread(std::span<const SpreadRow> rows, std::span<const Spread
 }
 
 LatencySpread latency_spread(const Device& device, const Runtime& runtime, std::span<const SpreadRow> all) {
-    const bool integrated = shares_memory(device);
+    const bool integrated = device.family == Family("cpu") || device.host_link_type == "shared memory";
     const std::string_view family = name_of(device.family);
     const auto own_stack = [&](const SpreadRow& r) {
         return r.stack == runtime.id || (!runtime.base.empty() && r.stack == runtime.base);

@@ -2,10 +2,8 @@
 
 #include "map/on_chip.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
-#include <fmt/format.h>
 #include <functional>
 
 namespace archsim {

@@ -1,19 +1,18 @@
 #include "result/ranking.hpp"
 
+#include "core/lists.hpp"
 #include "hardware/error_model.hpp"
 #include "result/error_terms.hpp"
 #include "result/ties.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <optional>
 
 namespace archsim {
 
 static std::vector<std::size_t> in_order(const Contest& contest, std::size_t count) {
-    std::vector<std::size_t> order(count);
-    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::vector<std::size_t> order = indices(count);
     std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
         const auto &x = contest.measure(a), &y = contest.measure(b);
         return x && (!y || better(contest.by(), x->value, y->value));
@@ -108,9 +107,7 @@ std::vector<double> shares_of_best(std::span<const Result> results, const Metric
 std::vector<Rank> rank_results(std::span<const Result> results, const Metric& by,
                                const CostOptions& conditions) {
     const Contest contest(results, by, conditions);
-    std::vector<Rank> ranks;
-    for (const std::size_t i : in_order(contest, results.size()))
-        ranks.push_back({i});
+    auto ranks = mapped(in_order(contest, results.size()), [](std::size_t i) { return Rank{i}; });
     int leading = 0;        // results placed so far
     Rank* leader = nullptr; // of the group that is being filled
     for (Rank& own : ranks) {

@@ -260,10 +260,9 @@ void Engine::admit(std::vector<ServedRequest>& requests, double seen_s, std::int
             prefixes_.use(name_of_block(r, block));
         const bool again = queue_.front().again;
         const std::int64_t known = r.prompt_tokens + (again ? r.emitted : 0);
-        Sequence s;
-        s.request = queue_.front().request;
-        s.kept = held;
-        s.given = blocks(r.prompt_tokens + (role_ == EngineRole::prompts ? 0 : r.output_tokens));
+        Sequence s{.request = queue_.front().request,
+                   .kept = held,
+                   .given = blocks(r.prompt_tokens + (role_ == EngineRole::prompts ? 0 : r.output_tokens))};
         s.prompt_left =
             role_ == EngineRole::answers && !again ? 0 : computed_prompt(r, held) + known - r.prompt_tokens;
         s.context = known - s.prompt_left;
@@ -378,12 +377,11 @@ std::span<const StepRequest> Engine::last_step() {
 }
 
 bool Engine::resume(std::size_t request, const ServedRequest& r, std::int64_t emitted) {
-    Sequence s;
-    s.request = request;
-    s.given = blocks(r.prompt_tokens + r.output_tokens);
-    s.context = r.prompt_tokens + emitted;
-    s.left = r.output_tokens - emitted;
-    s.kept = held_blocks(r);
+    Sequence s{.request = request,
+               .context = r.prompt_tokens + emitted,
+               .left = r.output_tokens - emitted,
+               .kept = held_blocks(r),
+               .given = blocks(r.prompt_tokens + r.output_tokens)};
     for (std::size_t block = 0; block < s.kept; ++block)
         prefixes_.use(name_of_block(r, block));
     s.found = r.prompt_tokens - computed_prompt(r, s.kept);

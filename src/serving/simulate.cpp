@@ -454,8 +454,7 @@ LongRun long_run(Repeated& load, std::size_t number, std::int64_t most) {
     for (std::int64_t i = 1; i <= most && number > 0; ++i) {
         const double place = std::fmod(static_cast<double>(i) * std::numbers::phi, 1.0) * run.outputs;
         const auto at = std::min<std::size_t>(
-            number - 1,
-            static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), place) - ends.begin()));
+            number - 1, static_cast<std::size_t>(std::ranges::upper_bound(ends, place) - ends.begin()));
         const std::int64_t tokens = waiting[at].output_tokens;
         if (tokens < 2)
             continue;

@@ -76,8 +76,7 @@ std::map<std::string, std::int64_t> read_dims(const JsonValue& object, std::stri
 
 PublishedFigures read_published(const JsonValue& object,
                                 const std::map<std::string, std::int64_t>& defaults) {
-    PublishedFigures figures;
-    figures.parameters = number(object, "parameters");
+    PublishedFigures figures{.parameters = number(object, "parameters")};
     if (const JsonValue* const millions = object.find("parameters_millions")) {
         figures.parameters = number_of(*millions, "parameters_millions") * 1e6;
         figures.parameters_tolerance = number(object, "parameters_millions_tolerance");

@@ -5,7 +5,6 @@
 #include "core/lists.hpp"
 #include "core/text.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <string>

@@ -20,12 +20,11 @@ void no_estimate(const MeasuredRow& row, const std::string& reason) {
 
 /// What a measured row says of an estimate: its machine and its error.
 GivenRow given_row(const Machine& machine, SpreadOf metric, const LaneShares& lanes, double log_ratio) {
-    GivenRow given;
-    given.family = name_of(machine.device->family);
-    given.device = machine.device->id;
-    given.runtime = machine.runtime->id;
-    given.metric = metric;
-    given.lanes = lanes;
+    GivenRow given{.family = std::string(name_of(machine.device->family)),
+                   .device = machine.device->id,
+                   .runtime = machine.runtime->id,
+                   .metric = metric,
+                   .lanes = lanes};
     constexpr double kMost = 50; // beyond it an estimate that follows is none: add_intervals() says so
     given.log_ratio = std::clamp(log_ratio, -kMost, kMost);
     given.parts = machine.uncertainty->parts(metric, *machine.device, *machine.runtime);
@@ -44,8 +43,7 @@ void Session::given(const std::vector<MeasuredRow>& rows) {
         constexpr double kMilli = 1e3;
         const std::string hardware =
             row.power_mode.empty() ? row.hardware : row.hardware + '@' + row.power_mode;
-        Conditions conditions;
-        conditions.stack = row.runtime;
+        Conditions conditions{.stack = row.runtime};
         if (!row.precision.empty()) // else what is usual: language models' is another than networks'
             conditions.precision = PrecisionConfig::parse(row.precision).value_or(PrecisionConfig{});
         if (!row.phase.empty()) {

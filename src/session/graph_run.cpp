@@ -4,7 +4,6 @@
 #include "map/counts_of_structure.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace archsim {
 

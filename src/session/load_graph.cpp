@@ -88,10 +88,8 @@ void default_sizes(Graph& graph, CatalogueEntry& info) {
         if (shape->size() == 2 && !is_floating(tensor(id).type))
             set((*shape)[1], kPromptTokens);
     }
-    Finding finding;
-    finding.kind = FindingKind::unresolved_dimension;
-    finding.severity = Severity::note;
-    finding.where = graph.name;
+    Finding finding{
+        .kind = FindingKind::unresolved_dimension, .severity = Severity::note, .where = graph.name};
     finding.message =
         fmt::format("a language model with a cache: sizes that are not given are one prompt of {} tokens and "
                     "an empty cache",

@@ -9,7 +9,6 @@
 #include "session/bound_model.hpp"
 #include "session/prepared.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -23,15 +22,14 @@ namespace archsim {
 namespace {
 
 ModelFacts describe(const CatalogueEntry& info, std::shared_ptr<const ShapedGraph> graph) {
-    ModelFacts facts;
-    facts.name = info.name;
-    facts.title = info.title;
-    facts.source = info.source;
-    facts.parameters = graph->parameters();
-    facts.macs = graph->macs();
-    facts.operations = graph->operations();
-    facts.dims = graph->dims;
-    facts.findings = graph->findings;
+    ModelFacts facts{.name = info.name,
+                     .title = info.title,
+                     .source = info.source,
+                     .parameters = graph->parameters(),
+                     .macs = graph->macs(),
+                     .operations = graph->operations(),
+                     .dims = graph->dims,
+                     .findings = graph->findings};
     for (const Operator& op : graph->operators)
         facts.operators += !op.folded && op.work.kind != OpKind::free;
     facts.graph = std::move(graph);

@@ -232,9 +232,7 @@ std::string checkpoint_of(const Session& session, std::string_view model) {
         return std::filesystem::absolute(file).string();
     if (model.find('/') != std::string_view::npos)
         return std::string(model);
-    const auto has_owner = [](const std::string& alias) {
-        return std::count(alias.begin(), alias.end(), '/') == 1;
-    };
+    const auto has_owner = [](const std::string& alias) { return std::ranges::count(alias, '/') == 1; };
     const auto is_named = [&](const std::string& alias) {
         return has_owner(alias) &&
                bare_name(std::string_view(alias).substr(alias.find('/') + 1)) == bare_name(model);

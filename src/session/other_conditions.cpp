@@ -138,9 +138,8 @@ class Trials {
         if (!now_.machine || !now_.machine->uncertainty)
             return false;
         const auto& rows = now_.machine->uncertainty->given();
-        return std::any_of(rows.begin(), rows.end(), [&](const GivenRow& row) {
-            return row.device == now_.device->id && row.runtime == stack;
-        });
+        return std::ranges::any_of(
+            rows, [&](const GivenRow& row) { return row.device == now_.device->id && row.runtime == stack; });
     }
 
     void devices() {
@@ -227,7 +226,8 @@ std::vector<Result> modes_within(const Session& session, const Workload& workloa
     const Decision decision = decide(results, limits);
     if (decision.request.constraints.empty())
         return found;
-    const auto try_one = [&](const std::string& hardware, const Conditions& conditions) {
+    const auto try_one = [&](const std::string& hardware, Conditions conditions) {
+        conditions.keep_subgraphs = false;
         std::vector<Result> one = {session.estimate(workload, hardware, conditions)};
         if (decide(one, limits).qualifies.front())
             found.push_back(std::move(one.front()));
@@ -243,17 +243,13 @@ std::vector<Result> modes_within(const Session& session, const Workload& workloa
                        r.conditions.stack == result.conditions.stack &&
                        r.conditions.precision == result.conditions.precision;
             });
-            if (shown)
-                continue;
-            Conditions conditions = result.conditions;
-            conditions.keep_subgraphs = false;
-            try_one(base + "@" + mode.name, conditions);
+            if (!shown)
+                try_one(base + "@" + mode.name, result.conditions);
         }
         if (result.conditions.duty.stated() && result.conditions.scenario == Scenario::latency) {
             Conditions amid_others = result.conditions; // what a rate asks of a device that works ahead
             amid_others.scenario = Scenario::throughput;
-            amid_others.keep_subgraphs = false;
-            try_one(result.hardware, amid_others);
+            try_one(result.hardware, std::move(amid_others));
         }
     }
     return found;

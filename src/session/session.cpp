@@ -106,8 +106,7 @@ std::shared_ptr<const std::vector<SpreadRow>> Session::spread_rows() const {
 }
 
 Model Session::load(std::string_view name_or_path) const {
-    Model model;
-    model.prepared = std::make_shared<PreparedWorkloads>(operators_);
+    Model model{.prepared = std::make_shared<PreparedWorkloads>(operators_)};
     const CatalogueEntry* const entry = catalogue_->find(name_or_path);
     if (entry != nullptr && !(is_ollama_name(name_or_path) && entry_in_format(*catalogue_, name_or_path))) {
         if (!entry->file.empty() && is_diffusion_pipeline(entry->file))
@@ -270,10 +269,9 @@ std::shared_ptr<const Machine> Session::machine(std::string_view hardware,
     const std::shared_ptr<const Device> stated = choice.device;
     if (conditions.structure != DeviceChanges{})
         choice.device = changed(*choice.device, conditions.structure);
-    MachineOptions machine_options;
-    machine_options.scenario = conditions.scenario;
-    machine_options.scope = conditions.scope;
-    machine_options.devices = std::max(1.0, conditions.devices);
+    MachineOptions machine_options{.scenario = conditions.scenario,
+                                   .scope = conditions.scope,
+                                   .devices = std::max(1.0, conditions.devices)};
     if (stated == choice.device && !other_parameters) {
         machine_options.energy = prices_->of(stated);
     } else {

@@ -6,7 +6,6 @@
 #include "map/on_chip.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <utility>
 
@@ -40,14 +39,6 @@ constexpr std::pair<std::string_view, std::string_view> kOtherWords[] = {
     {"pe", "array"},
     {"pes", "array"},
 };
-
-/// "on_chip_memory" of "On-Chip Memory".
-std::string folded(std::string_view name) {
-    std::string out = lower_case(name);
-    std::replace_if(
-        out.begin(), out.end(), [](char c) { return c == '-' || c == ' '; }, '_');
-    return out;
-}
 
 bool is_array(VariedPart part) {
     return part.part == std::variant<Lever, Structure>(Structure::array);
@@ -135,9 +126,8 @@ double& VariedPart::of(MachineChanges& changes, DeviceChanges& structure) const 
 }
 
 std::vector<VariedPart> varied_parts() {
-    std::vector<VariedPart> parts;
-    for (std::size_t i = 0; i < kLeverCount; ++i)
-        parts.push_back({static_cast<Lever>(i)});
+    std::vector<VariedPart> parts =
+        mapped(indices(kLeverCount), [&](const std::size_t i) { return VariedPart{static_cast<Lever>(i)}; });
     for (std::size_t i = 0; i < kStructureCount; ++i)
         parts.push_back({static_cast<Structure>(i)});
     return parts;
@@ -145,12 +135,12 @@ std::vector<VariedPart> varied_parts() {
 
 VariedPart varied_part(std::string_view name, std::string_view where) {
     const std::vector<VariedPart> parts = varied_parts();
-    const std::string fold = folded(name);
-    const std::string_view meant = fold == "tdp" ? info_of(Lever::power_limit).name : std::string_view(fold);
-    if (const auto known = std::ranges::find(parts, meant, &VariedPart::name); known != parts.end())
-        return *known;
+    const std::string asked = name_key(name), meant = asked == "tdp" ? "power-limit" : asked;
+    for (const VariedPart& part : parts)
+        if (name_key(part.name()) == meant)
+            return part;
     for (const auto& [word, part] : kOtherWords)
-        if (word == fold)
+        if (name_key(word) == asked)
             throw UsageError(fmt::format("{}nothing called \"{}\" can be varied; {} is", where, name, part));
     throw UsageError(
         fmt::format("{}nothing called \"{}\" can be varied; known: {}, tdp", where, name,

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <limits>
 #include <set>

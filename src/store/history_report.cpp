@@ -179,11 +179,10 @@ HistoryColumns<TrendRow> trend_columns(const Metric& metric) {
 }
 
 Chart trend_chart(const HistoryTrend& answer) {
-    Chart chart;
-    chart.kind = ChartKind::line;
-    chart.title = fmt::format("{} by run", answer.metric->title);
-    chart.x_title = "run";
-    chart.y_title = fmt::format("{} ({})", answer.metric->title, axis_unit_of(*answer.metric));
+    Chart chart{.kind = ChartKind::line,
+                .title = fmt::format("{} by run", answer.metric->title),
+                .x_title = "run",
+                .y_title = fmt::format("{} ({})", answer.metric->title, axis_unit_of(*answer.metric))};
     for (const Trend& trend : answer.trends) {
         ChartSeries series{key_text(trend.key), {}};
         for (const TrendPoint& point : trend.points)

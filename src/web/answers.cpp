@@ -249,10 +249,8 @@ Json answer_cost(const Session& session, const Question& question) {
 }
 
 ModelComparison compare(const Session& session, const Question& question) {
-    CompareModelsRequest request;
-    request.models = {question.model};
-    request.deployment = question.deployment;
-    request.hardware = question.hardware;
+    CompareModelsRequest request{
+        .models = {question.model}, .deployment = question.deployment, .hardware = question.hardware};
     if (request.hardware.empty() && request.deployment.empty())
         request.hardware = session.hardware().device_ids();
     request.workload = question.workload;
@@ -312,10 +310,8 @@ Json answer_export(const Session& session, const Question& question) {
         throw UsageError(
             fmt::format("\"{}\" is not one of text, markdown, json, csv, html", question.format));
     const ModelComparison c = compare(session, question);
-    CompareModelsView view;
-    view.sort_by = question.sort;
-    RenderOptions look;
-    look.date = question.date;
+    CompareModelsView view{.sort_by = question.sort};
+    RenderOptions look{.date = question.date};
     return {{"text", render(c, *format, view, look)}};
 }
 

@@ -358,9 +358,8 @@ TEST_CASE("every static power says which of its parts is measured, and the parts
     CHECK(known > 0);
 }
 
-// Compute takes 30 % of the die and memory 37 % of it; a byte of four times the memory at 16 nm costs
-// 4^0.2105 as much, between 0.13 at 7 nm and 0.47 at 45.
-TEST_CASE("a changed design carries static power and the energy of its memory with it", "[energy]") {
+// Compute takes 30 % of the die and memory 37 % of it.
+TEST_CASE("a changed design carries static power with it", "[energy]") {
     Device own = *device("RK3588-NPU");
     own.process_nm.value = 16;
     DeviceChanges cores, memory, arrays;
@@ -376,8 +375,6 @@ TEST_CASE("a changed design carries static power and the energy of its memory wi
     CHECK(die(arrays) == Approx(1.9));
     CHECK(die(memory) == Approx(2.11));
     CHECK(table(memory).memory_power.value_or(0) == as_is.memory_power.value_or(0));
-    CHECK(table(memory)[Event::l2_byte].value / as_is[Event::l2_byte].value ==
-          Approx(std::pow(4, 0.13 + 0.34 * 9 / 38)));
     for (const DeviceChanges& changes : {cores, memory, arrays}) // no limit makes arithmetic cheaper
         CHECK(table(changes).mac[static_cast<std::size_t>(Precision::int8)].value ==
               Approx(as_is.mac[static_cast<std::size_t>(Precision::int8)].value));

@@ -140,10 +140,7 @@ const std::array<EventClass, 6>& event_classes() {
 }
 
 double joules_of(const EnergyBreakdown& energy, const EventClass& kind) {
-    double joules = 0;
-    for (const Event event : kind.events)
-        joules += energy[event];
-    return joules;
+    return sum_of(kind.events, [&](Event event) { return energy[event]; });
 }
 
 /// Units and their operations per clock in the format that runs, every kind of them: "179 tile x 512 + 26
@@ -230,15 +227,14 @@ Table architecture_differences(std::span<const std::string> labels, std::span<co
                        kind.events.front() == Event::register_byte ? kDetail : 0),
             [&kind, share](const Row& r) { return share(joules_of(r.energy(), kind), r.counted()); });
     append(columns, where([](const Row& r) { return r.result.ok(); }, std::move(estimated)));
-    std::vector<Row> rows;
-    for (std::size_t i = 0; i < results.size(); ++i)
-        rows.push_back({labels[i], results[i]});
+    const auto rows = mapped(indices(results.size()), [&](std::size_t i) {
+        return Row{labels[i], results[i]};
+    });
     Table table = table_of(results.empty() ? std::string("Differences")
                                            : fmt::format("Differences, on {}", results.front().model->name),
                            columns, rows);
-    table.notes.push_back(
-        "Static: share of all energy. The others: shares of the energy without it, by the events of "
-        "docs/energy.md; what is left are transfers and a host at work.");
+    table.notes.push_back("Static: share of all energy. The others: shares of the energy without it, by the "
+                          "events of docs/energy.md; what is left are transfers and a host at work.");
     return table;
 }
 

@@ -36,13 +36,10 @@ Table values_table(const ArchitectureComparison& c, const Metric& metric) {
         std::vector<Result> results;
         std::optional<Winner> winner;
     };
-    std::vector<Row> rows;
-    for (std::size_t b = 0; b < a.batches.size(); ++b) {
-        std::vector<Result> here =
-            mapped(a.series, [&](const BatchSeries& series) { return series.results[b]; });
-        auto winner = find_winner(here, metric, a.limits.cost);
-        rows.push_back({a.batches[b], std::move(here), std::move(winner)});
-    }
+    const auto rows = mapped(indices(a.batches.size()), [&](std::size_t b) {
+        const auto here = mapped(a.series, [&](const BatchSeries& series) { return series.results[b]; });
+        return Row{a.batches[b], here, find_winner(here, metric, a.limits.cost)};
+    });
     std::vector<ColumnOf<Row>> columns = {{most_best("Batch", "", "batch_size"), 1, &Row::batch}};
     for (std::size_t i = 0; i < c.labels.size(); ++i)
         columns.emplace_back(Column{c.labels[i], "", c.labels[i], Align::right, 0, column_of(metric).best},
@@ -92,11 +89,6 @@ std::string transfers_text(const HybridSplit& s) {
     }
     return fmt::format("{} of {} in all, {}, {}", plural(s.transfers.size(), "transfer"),
                        format_bytes(all.bytes), format_time(all.seconds), format_energy(all.joules));
-}
-
-/// The value of a whole batch, which is what the values of splits compare with.
-double region_total(const Result& result, const Metric& shown) {
-    return shown == metric::latency ? result.estimate.latency_s : result.estimate.energy.total();
 }
 
 } // namespace
@@ -195,8 +187,7 @@ void add_sensitivity(const ArchitectureComparison& c, Report& report) {
 void add_sweep_lines(const ArchitectureComparison& c, std::vector<std::string>& lines) {
     constexpr std::size_t kNamed = 3;
     const BatchSweep& s = *c.batch_sweep;
-    std::vector<std::string> crossovers =
-        mapped(s.crossovers, [&](const Crossover& x) { return crossover_text(c, x); });
+    auto crossovers = mapped(s.crossovers, [&](const Crossover& x) { return crossover_text(c, x); });
     std::vector<std::string> own = batch_lines(s.analysis, c.labels);
     if (!crossovers.empty())
         own.push_back(names_text(crossovers, kNamed) + ".");
@@ -231,7 +222,8 @@ void add_hybrids(const ArchitectureComparison& c, Report& report) {
     });
     report.blocks.push_back(Heading{3, "Split over two devices:"});
     const std::size_t single = find_winner(c.results, shown)->best;
-    const double least = region_total(c.results[single], shown);
+    const Estimate& whole = c.results[single].estimate; // of a batch, as the values of splits are
+    const double least = shown == metric::latency ? whole.latency_s : whole.energy.total();
     if (best == c.hybrids.end()) {
         const HybridPair& h = c.hybrids.front();
         report.blocks.push_back(Paragraph{fmt::format(

@@ -50,9 +50,7 @@ struct Wins {
 
 Bullets win_summary(const ArchitectureComparison& c, const std::vector<Wins>& wins) {
     Bullets bullets;
-    double operations = 0;
-    for (const Wins& w : wins)
-        operations += w.operations;
+    const double operations = sum_of(wins, &Wins::operations);
     std::vector<std::size_t> order = indices(wins.size());
     std::ranges::stable_sort(order,
                              [&](std::size_t a, std::size_t b) { return wins[a].regions > wins[b].regions; });

@@ -44,18 +44,13 @@ ComparedPair compared_pair(const ArchitectureComparison& c) {
                                           : ComparedPair{&metric::energy, &metric::latency};
 }
 
-/// Metrics of tokens whose winner is that of tokens per second.
-bool same_winner(const Metric& m) {
-    return m == metric::token_time || m == metric::total_token_rate;
-}
-
 /// What has a winner: the metric asked for, then those of the table that recommend, in its order.
 std::vector<const Metric*> recommended(const ArchitectureComparison& c) {
     const Metric& asked = shown_metric(c.results, *c.request.metric);
     std::vector<const Metric*> list = {&asked};
     for (const Metric* m : summary_metrics(c).rows())
-        if (m->recommend && *m != asked && !same_winner(*m))
-            list.push_back(m);
+        if (m->recommend && *m != asked && *m != metric::token_time && *m != metric::total_token_rate)
+            list.push_back(m); // the winner of the last two is that of tokens per second
     return list;
 }
 
@@ -115,11 +110,10 @@ Facts recommendations(const ArchitectureComparison& c) {
         const auto winner = find_winner(c.results, *m, c.request.decision.cost);
         if (!winner)
             continue;
-        const std::string name = *m == metric::balance ? "Best Balance" : "Best for " + m->title;
-        facts.add(name, all_equal(c, *m)
-                            ? "all equal, " + format_value(*m, *value_of(c.results[winner->best], *m,
-                                                                         c.request.decision.cost))
-                            : winner_text(c, *winner, *m));
+        facts.add(*m == metric::balance ? "Best Balance" : "Best for " + m->title,
+                  all_equal(c, *m) ? "all equal, " + format_value(*m, *value_of(c.results[winner->best], *m,
+                                                                                c.request.decision.cost))
+                                   : winner_text(c, *winner, *m));
     }
     if (std::string text = programmability_text(c); !text.empty())
         facts.add("Programmability", std::move(text));

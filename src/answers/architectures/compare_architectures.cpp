@@ -10,21 +10,18 @@
 
 #include <algorithm>
 #include <array>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace archsim {
 
-namespace {
-
 constexpr const char* kDefaults = "architectures"; ///< ids of deployments in the database
 constexpr const char* kRepresentatives = "families";
 
-Family family_of(const Session& session, const std::string& hardware) {
+static Family family_of(const Session& session, const std::string& hardware) {
     return session.hardware().device(hardware).device->family;
 }
 
-std::string representative(const Session& session, Family family) {
+static std::string representative(const Session& session, Family family) {
     for (const std::string& hardware : session.hardware().deployment(kRepresentatives).hardware)
         if (family_of(session, hardware) == family)
             return hardware;
@@ -32,7 +29,7 @@ std::string representative(const Session& session, Family family) {
                                  title_of(family)));
 }
 
-void add(const Session& session, const std::string& name, std::vector<ArchitectureChoice>& out) {
+static void add(const Session& session, const std::string& name, std::vector<ArchitectureChoice>& out) {
     if (const auto family = parse_family(name)) {
         out.push_back({std::string(title_of(*family)), representative(session, *family)});
         return;
@@ -56,8 +53,6 @@ void add(const Session& session, const std::string& name, std::vector<Architectu
                                              : fmt::format("{}@{}", choice.device->id, choice.power_mode),
                    name});
 }
-
-} // namespace
 
 std::vector<ArchitectureChoice> choose_architectures(const Session& session,
                                                      const std::vector<std::string>& asked) {
@@ -116,13 +111,9 @@ std::optional<std::size_t> choose_baseline(const ArchitectureComparison& c,
 }
 
 void add_regions(ArchitectureComparison& c) {
-    std::vector<const Result*> estimated;
-    for (std::size_t i = 0; i < c.results.size(); ++i)
-        if (c.results[i].ok()) {
-            c.compared.push_back(i);
-            estimated.push_back(&c.results[i]);
-        }
-    c.regions = common_regions(estimated);
+    c.compared = kept(indices(c.results.size()), [&](std::size_t i) { return c.results[i].ok(); });
+    c.regions = common_regions(
+        mapped(c.compared, [&](std::size_t i) { return static_cast<const Result*>(&c.results[i]); }));
 }
 
 void add_hybrids(ArchitectureComparison& c) {
@@ -178,9 +169,9 @@ ArchitectureComparison compare_architectures(const Session& session, CompareArch
     request.workload = usual_question(std::move(request.workload));
     request.conditions = settled(std::move(request.conditions), request.workload);
     c.model = session.facts(request.workload);
-    std::vector<std::shared_ptr<const Device>> devices;
-    for (const ArchitectureChoice& choice : choices)
-        devices.push_back(session.hardware().device(choice.hardware).device);
+    const auto devices = mapped(choices, [&](const ArchitectureChoice& choice) {
+        return session.hardware().device(choice.hardware).device;
+    });
     request.decision.cost = with_known_prices(request.decision.cost, devices, session.hardware());
     c.request = std::move(request);
     const CompareArchitecturesRequest& q = c.request;

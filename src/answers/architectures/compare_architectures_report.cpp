@@ -1,6 +1,5 @@
 #include "answers/architectures/architectures.hpp"
 
-#include "fields/question_json.hpp"
 #include "report/blocks/energy_report.hpp"
 #include "report/blocks/finding_text.hpp"
 #include "report/blocks/ranking_table.hpp"
@@ -14,9 +13,7 @@
 
 namespace archsim {
 
-namespace {
-
-void add_level(const ArchitectureComparison& c, Format format, Report& report) {
+static void add_level(const ArchitectureComparison& c, Format format, Report& report) {
     switch (c.request.level) {
     case ComparisonLevel::summary:
         add_summary(c, report);
@@ -32,7 +29,7 @@ void add_level(const ArchitectureComparison& c, Format format, Report& report) {
 }
 
 /// "fp32", and whether all of them run it.
-std::string asked_format(const ArchitectureComparison& c) {
+static std::string asked_format(const ArchitectureComparison& c) {
     const auto ran = std::ranges::find_if(c.results, &Result::ok);
     if (c.request.conditions.format_of_device && ran != c.results.end())
         return mixed_formats(c.results) ? "usual of each device" : multiplied_format(*ran);
@@ -41,15 +38,13 @@ std::string asked_format(const ArchitectureComparison& c) {
 }
 
 /// "Energy of GPU: 37.1 mJ per inference: compute 16 %, ...", of every architecture, above the rest.
-void add_energy_lines(const ArchitectureComparison& c, std::vector<std::string>& lines) {
+static void add_energy_lines(const ArchitectureComparison& c, std::vector<std::string>& lines) {
     std::vector<std::string> own;
     for (std::size_t i = 0; i < c.results.size(); ++i)
         if (c.results[i].ok())
             own.push_back(fmt::format("{}: {}.", marked_label(c, i), rollup_lines(c.results[i]).front()));
     lines.insert(lines.begin(), own.begin(), own.end());
 }
-
-} // namespace
 
 Report describe(const ArchitectureComparison& c, const Explanations& explanations, Format format) {
     Report report{fmt::format("Architecture Comparison: {}", c.model->title), {}};

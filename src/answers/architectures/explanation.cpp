@@ -51,9 +51,7 @@ std::vector<RegionGroup> grouped_regions(const Attribution& x,
 Table region_table(const ArchitectureComparison& c, const Explanation& e,
                    const std::vector<const RegionContribution*>& list) {
     const Attribution& x = e.attribution;
-    double carried = 0;
-    for (const RegionContribution* r : list)
-        carried += r->value;
+    const double carried = sum_of(list, &RegionContribution::value);
     const auto groups = grouped_regions(x, list);
     using G = RegionGroup;
     const auto bound = [](Bound RegionContribution::*side) {
@@ -112,11 +110,10 @@ constexpr std::size_t kMostSentences = 3;
 
 /// "with 1.40x the memory bandwidth on GPU" ...
 std::string flip_text(const Flip& flip) {
-    if (flip.change == "batch")
-        return fmt::format("at batch {}", flip.batch);
-    if (flip.change == "precision")
-        return fmt::format("in {}", fmt::join(flip.precisions, ", "));
-    return fmt::format("with {} the {} of {}", format_ratio(flip.factor), flip.title, flip.architecture);
+    return flip.change == "batch"       ? fmt::format("at batch {}", flip.batch)
+           : flip.change == "precision" ? fmt::format("in {}", fmt::join(flip.precisions, ", "))
+                                        : fmt::format("with {} the {} of {}", format_ratio(flip.factor),
+                                                      flip.title, flip.architecture);
 }
 
 /// The winner or the tie, and the reason; where the reason is time, the reason of that.
@@ -172,11 +169,7 @@ std::string source_value(const FactorSource& s) {
         return format_power(value);
     if (s.unit == "B")
         return format_bytes(value);
-    if (s.unit == "s")
-        return format_time(value);
-    if (s.unit == "Hz")
-        return format_count(value) + "Hz";
-    return format_count(value);
+    return s.unit == "s" ? format_time(value) : format_count(value) + (s.unit == "Hz" ? "Hz" : "");
 }
 
 /// Where the inputs of the parts that got a sentence come from: one bullet per source.
@@ -226,10 +219,9 @@ void add_flips(const ArchitectureComparison& c, const Explanation& e, Report& re
                                                 format_value(*x.metric, flip.a_value), c.labels[e.b],
                                                 format_value(*x.metric, flip.b_value)));
     if (bullets.items.empty())
-        bullets.items.push_back(fmt::format(
-            "No single change (one property up to {} better, any batch size, any format that both "
-            "execute) would reverse this",
-            format_ratio(kPlausibleFactor)));
+        bullets.items.push_back(fmt::format("No single change (one property up to {} better, any batch size, "
+                                            "any format that both execute) would reverse this",
+                                            format_ratio(kPlausibleFactor)));
     report.blocks.push_back(std::move(bullets));
 }
 

@@ -1,4 +1,5 @@
 #include "answers/architectures/architectures.hpp"
+#include "core/lists.hpp"
 #include "session/graph_run.hpp"
 #include "session/prepared.hpp"
 #include "session/varied_part.hpp"
@@ -210,8 +211,7 @@ BatchSweep run_batch_sweep(const Session& session, const CompareArchitecturesReq
                        .batches = request.batch_sweep,
                        .limits = request.decision};
     asked.conditions.keep_subgraphs = false;
-    for (const ArchitectureChoice& choice : choices)
-        asked.hardware.push_back(choice.hardware);
+    asked.hardware = mapped(choices, &ArchitectureChoice::hardware);
     BatchSweep out{analyze_batches(session, asked), {}};
     const std::vector<std::int64_t>& batches = out.analysis.batches;
     Workload workload = request.workload;

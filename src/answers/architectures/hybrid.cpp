@@ -1,4 +1,5 @@
 #include "answers/architectures/architectures.hpp"
+#include "core/lists.hpp"
 #include "hardware/energy_table.hpp"
 
 #include <algorithm>
@@ -76,9 +77,8 @@ class Costs {
         const Estimate& e = results_[side]->estimate;
         if (!energy_)
             return e.network_s;
-        double regions = 0;
-        for (const SubgraphEstimate& s : e.subgraphs)
-            regions += s.energy.total();
+        const double regions =
+            sum_of(e.subgraphs, [](const SubgraphEstimate& s) { return s.energy.total(); });
         return std::max(0.0, e.energy.total() - regions) + idle(1 - side) * std::max(0.0, e.network_s);
     }
     double alone(std::size_t side) const {

@@ -1,8 +1,8 @@
 #include "answers/architectures/model_classes.hpp"
 
-#include "result/ties.hpp"
-
 #include "answers/architectures/architectures.hpp"
+#include "core/lists.hpp"
+#include "result/ties.hpp"
 
 #include <algorithm>
 #include <array>
@@ -167,8 +167,7 @@ ModelClassComparison compare_model_classes(const Session& session, ModelClassReq
     ModelClassComparison c;
     const auto choices = choose_architectures(session, request.architectures);
     c.request = std::move(request);
-    for (const ArchitectureChoice& choice : choices)
-        c.labels.push_back(choice.label);
+    c.labels = mapped(choices, &ArchitectureChoice::label);
     c.request.conditions.keep_subgraphs = false;
     for (const ModelClass& what : kClasses) {
         ModelClassRow& row = c.rows.emplace_back();

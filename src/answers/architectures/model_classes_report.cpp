@@ -191,25 +191,17 @@ double share_at_small(const ModelClassRow& row, std::size_t i) {
     return *value_of(row.results[i], metric::throughput) / *value_of(row.batched[i], metric::throughput);
 }
 
-/// "GPU, TPU": with whom its speed is compared.
-std::string peers_text(const ModelClassComparison& c, const ArchitectureProfile& profile) {
-    return profile.peers.empty()
-               ? fmt::format("none here has a power limit within {:.0f}x of its own", kComparablePower)
-               : joined(profile.peers, [&](std::size_t i) { return c.labels[i]; });
-}
-
 /// One claim with the comparison that shows it.
 std::string claim_text(const ModelClassComparison& c, std::size_t self, const ClassClaim& claim) {
     const ModelClassRow& row = c.rows[claim.row];
     const Metric& metric = *claim.metric;
     const std::string own = format_value(metric, *value_of(row.results[self], metric));
     if (!claim.other && claim.small_batches)
-        return fmt::format(
-            "small batches: {:.0f} % of the throughput of batch {} at batch {} on {} ({} against "
-            "{}); the others reach {:.0f} % or less",
-            100 * share_at_small(row, self), c.request.larger_batch, c.request.batch, row.what.model, own,
-            format_value(metric, *value_of(row.batched[self], metric)),
-            100 * share_at_small(row, self) / claim.ratio);
+        return fmt::format("small batches: {:.0f} % of the throughput of batch {} at batch {} on {} ({} "
+                           "against {}); the others reach {:.0f} % or less",
+                           100 * share_at_small(row, self), c.request.larger_batch, c.request.batch,
+                           row.what.model, own, format_value(metric, *value_of(row.batched[self], metric)),
+                           100 * share_at_small(row, self) / claim.ratio);
     if (!claim.other)
         return fmt::format("gains from batches: {} throughput at batch {} on {} ({} against {})",
                            format_ratio(claim.ratio), c.request.larger_batch, row.what.model,
@@ -230,9 +222,8 @@ void add_profile(const ModelClassComparison& c, std::size_t i, Report& report) {
         facts.add("Price", price_text(any, {}));
         report.blocks.push_back(std::move(facts));
         Facts properties;
-        for (const FamilyProperty& own : any.device->family.row().properties) {
+        for (const FamilyProperty& own : any.device->family.row().properties)
             properties.add(std::string(own.aspect), fmt::format("{} ({})", own.text, own.source), 1);
-        }
         if (!properties.items.empty())
             add_blocks(report, Heading{3, "Properties of the architecture:"}, std::move(properties));
     }
@@ -250,7 +241,10 @@ void add_profile(const ModelClassComparison& c, std::size_t i, Report& report) {
     Facts best;
     const char* would = projected ? "Projected best for" : "Best for";
     if (profile.peers.size() + 1 < c.labels.size())
-        best.add("Speed compared with", peers_text(c, profile));
+        best.add("Speed compared with",
+                 profile.peers.empty()
+                     ? fmt::format("none here has a power limit within {:.0f}x of its own", kComparablePower)
+                     : joined(profile.peers, [&](std::size_t peer) { return c.labels[peer]; }));
     if (!profile.peers.empty())
         best.add(fmt::format("{} latency", would), titles_of(c, profile.best_for));
     best.add(fmt::format("{} energy", would), titles_of(c, profile.frugal_for));

@@ -19,9 +19,8 @@ struct AskedChange {
 AskedChange parse(const std::string& text, const std::vector<ArchitectureChoice>& choices) {
     const auto sides = split_assignment(text);
     if (!sides)
-        throw UsageError(fmt::format("--what-if: \"{}\" is not of the form NAME=VALUE, like bandwidth=2x, "
-                                     "tdp=15W or batch=8",
-                                     text));
+        throw UsageError(fmt::format(
+            "--what-if: \"{}\" is not of the form NAME=VALUE, like bandwidth=2x, tdp=15W or batch=8", text));
     AskedChange change{std::nullopt, std::string(sides->first), std::string(sides->second), text};
     if (const auto colon = change.key.rfind(':'); colon != std::string::npos) {
         change.architecture = find_architecture(choices, change.key.substr(0, colon), "--what-if");
@@ -155,9 +154,8 @@ WhatIf run_what_if(const Session& session, const CompareArchitecturesRequest& re
         const QuestionField* const field = find_question_field(change.key);
         if (field != nullptr && !field->flag.empty()) {
             if (change.architecture)
-                throw UsageError(fmt::format("--what-if: \"{}\": {} belongs to the workload of all "
-                                             "architectures",
-                                             text, change.key));
+                throw UsageError(fmt::format(
+                    "--what-if: \"{}\": {} belongs to the workload of all architectures", text, change.key));
             field->put(change.value, "--what-if " + change.key, question);
             continue;
         }

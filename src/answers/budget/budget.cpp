@@ -188,12 +188,10 @@ BudgetAnswer check_budget(const Session& session, BudgetRequest request) {
     if (!request.baseline.empty())
         baseline = read_baseline(request.baseline);
     BudgetAnswer answer;
-    std::vector<std::shared_ptr<const Device>> devices;
-    for (const std::string& hardware : request.hardware)
-        devices.push_back(session.hardware().device(hardware).device);
+    const auto devices = mapped(
+        request.hardware, [&](const std::string& name) { return session.hardware().device(name).device; });
     request.cost = on_one_basis(devices, std::move(request.cost));
-    std::vector<Model> models =
-        mapped(request.models, [&](const std::string& name) { return session.load(name); });
+    auto models = mapped(request.models, [&](const std::string& name) { return session.load(name); });
     for (std::size_t m = 0; m < models.size(); ++m) {
         const std::string& name = request.models[m];
         Workload workload = request.workload;

@@ -249,11 +249,8 @@ Members<BudgetRequest> budget_request_members() {
                 }},
                {"fail_on", "rules, limits too",
                 [](const R& r) {
-                    std::vector<std::string> rules;
-                    for (const BudgetRule& rule : r.rules)
-                        if (rule.text != kRateRule) // the rate asks for it
-                            rules.push_back(rule.text);
-                    return rules;
+                    const auto asked = [](const BudgetRule& rule) { return rule.text != kRateRule; };
+                    return mapped(kept(r.rules, asked), &BudgetRule::text); // the rate asks for its own
                 }},
                {"certainty",
                 "percent of probability with which limits must be kept; null: the estimate decides",
@@ -336,10 +333,9 @@ std::string to_junit(const BudgetAnswer& answer) {
                 own += "/>\n";
             }
         }
-        cases +=
-            fmt::format("  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"0\" "
-                        "time=\"0\">\n{}  </testsuite>\n",
-                        xml(e.title()), e.outcomes.size(), own_failures, own);
+        cases += fmt::format("  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"0\" "
+                             "skipped=\"0\" time=\"0\">\n{}  </testsuite>\n",
+                             xml(e.title()), e.outcomes.size(), own_failures, own);
         tests += e.outcomes.size();
         failures += own_failures;
     }

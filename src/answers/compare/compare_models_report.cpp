@@ -14,7 +14,6 @@
 #include "result/format_parts.hpp"
 #include "result/generation_metrics.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -41,18 +40,12 @@ void add_details(const Result& r, const CompareModelsView& view, const MetricVie
 }
 
 /// A failure of a model: one line for all models that fail on the same devices for the same reason.
-void add_reason(const std::string& note, const std::string& model,
-                std::vector<std::pair<std::string, std::vector<std::string>>>& reasons) {
+void add_reason(const std::string& note, const std::string& model, NamesByText& reasons) {
     const std::string of_devices = model + " on ";
-    if (!note.starts_with(of_devices)) { // on all of them
+    if (!note.starts_with(of_devices)) // on all of them
         reasons.push_back({note, {}});
-        return;
-    }
-    const std::string text = note.substr(of_devices.size());
-    auto at = std::ranges::find_if(reasons, [&](const auto& r) { return r.first == text; });
-    if (at == reasons.end())
-        at = reasons.insert(at, {text, {}});
-    at->second.push_back(model);
+    else
+        names_under(note.substr(of_devices.size()), reasons).push_back(model);
 }
 
 Table matrix(const ModelComparison& c, const Metric& by, const CostOptions& conditions) {
@@ -81,7 +74,7 @@ Table matrix(const ModelComparison& c, const Metric& by, const CostOptions& cond
     Table table = table_of(fmt::format("{} of every model{} ({})", by.title,
                                        one_device ? " on " + labels.front() : std::string(), unit),
                            columns, indices(c.models.size()));
-    std::vector<std::pair<std::string, std::vector<std::string>>> reasons; // and the models that they are of
+    NamesByText reasons;                    // and the models that they are of
     std::map<std::string, MarkNotes> marks; // by device, so that each is named once
     for (std::size_t m = 0; m < c.models.size(); ++m) {
         std::vector<const Result*> all_of_model;
@@ -112,14 +105,12 @@ std::vector<Block> duty_blocks_of(std::span<const Result> results, const Compare
 
 /// A row per result, for spreadsheets.
 Report flat_table(const ModelComparison& c, const CompareModelsView& view) {
-    std::vector<RankedResult> rows;
-    for (std::size_t m = 0; m < c.models.size(); ++m)
-        for (RankedResult& row : ranked({results_of(c, m), static_cast<double>(c.request.workload.batch),
-                                         &order_of(c, results_of(c, m), view)},
-                                        view.metric_view()))
-            rows.push_back(row);
-    Report report;
-    report.title = "Model comparison";
+    const auto rows = flattened(indices(c.models.size()), [&](std::size_t m) {
+        return ranked({results_of(c, m), static_cast<double>(c.request.workload.batch),
+                       &order_of(c, results_of(c, m), view)},
+                      view.metric_view());
+    });
+    Report report{"Model comparison", {}};
     std::vector<ColumnOf<RankedResult>> columns = result_columns(view.metric_view());
     const MetricView shown = shown_metrics(c.results, view.metric_view());
     for (ColumnOf<RankedResult>& more : result_columns(shown)) // tokens, where answers are compared
@@ -132,8 +123,7 @@ Report flat_table(const ModelComparison& c, const CompareModelsView& view) {
     if (view.percentiles)
         report.blocks.push_back(percentile_table(c.results, *view.percentiles));
     add_blocks(report, duty_blocks_of(c.results, view));
-    for (Block& block : explanation_blocks(c.results, view.explanations))
-        report.blocks.push_back(std::move(block));
+    append(report.blocks, explanation_blocks(c.results, view.explanations));
     return report;
 }
 
@@ -148,7 +138,7 @@ std::string asked_text(const ModelComparison& c, std::span<const Result> results
         }
     const auto ran = std::ranges::find_if(results, &Result::ok);
     const bool asked = !c.request.precisions.empty() || c.request.conditions.precision.named();
-    const bool alike = std::all_of(results.begin(), results.end(), [&](const Result& r) {
+    const bool alike = std::ranges::all_of(results, [&](const Result& r) {
         return r.conditions.precision == results.front().conditions.precision;
     });
     const std::string precision =
@@ -336,9 +326,8 @@ class ModelSection {
 
 /// Several models: a line and a row of the matrix for each; details where they are asked for.
 void add_matrix(const ModelComparison& c, const CompareModelsView& view, Format format, Report& report) {
-    std::vector<std::string> lines;
-    for (std::size_t m = 0; m < c.models.size(); ++m)
-        lines.push_back(ModelSection(c, m, view, format, report).line());
+    auto lines = mapped(indices(c.models.size()),
+                        [&](std::size_t m) { return ModelSection(c, m, view, format, report).line(); });
     add_blocks(report,
                Heading{1, fmt::format("MODEL ANALYSIS: {} models on {} device{}", c.models.size(),
                                       c.request.hardware.size(), c.request.hardware.size() == 1 ? "" : "s")},
@@ -354,10 +343,10 @@ Report describe(const ModelComparison& c, const CompareModelsView& given, Format
     view.explanations.conditions = on_one_basis(c.results, view.explanations.conditions);
     if (format == Format::csv)
         return flat_table(c, view);
-    Report report;
-    report.title = c.models.size() == 1
-                       ? fmt::format("{} on {}", c.models.front()->title, plural(c.results.size(), "device"))
-                       : std::string("Model comparison");
+    Report report{c.models.size() == 1
+                      ? fmt::format("{} on {}", c.models.front()->title, plural(c.results.size(), "device"))
+                      : std::string("Model comparison"),
+                  {}};
     const bool several = c.models.size() > 1;
     const bool whole = !several || view.verbose || format == Format::html;
     if (several)

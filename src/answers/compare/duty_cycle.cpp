@@ -7,7 +7,6 @@
 #include "report/blocks/verdict.hpp"
 #include "result/ranking.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -23,7 +22,7 @@ constexpr double kMilli = 1e-3, kMega = 1e6;
 /// What the network of that index does on a slice of the device; null: it was not asked.
 const Result* on_slice(std::span<const Result> slices, const Result& whole, const std::string& slice,
                        std::size_t network) {
-    const auto found = std::find_if(slices.begin(), slices.end(), [&](const Result& part) {
+    const auto found = std::ranges::find_if(slices, [&](const Result& part) {
         return part.model->name == whole.model->name && part.hardware == whole.hardware + "@" + slice &&
                part.conditions.stack == whole.conditions.stack && part.devices() == whole.devices();
     });
@@ -140,10 +139,8 @@ Table duty_table(std::span<const DutyCycle> cycles, PowerBoundary boundary) {
     }
     for (const auto& [names, what] :
          {std::pair(&late, "cannot keep up"), std::pair(&small, "out of memory"),
-          std::pair(
-              &awake,
-              "no sleep state is known, so that the average lies between that of the work alone and this "
-              "one, with clocks up; --idle-power states one")})
+          std::pair(&awake, "no sleep state is known, so that the average lies between that of the work "
+                            "alone and this one, with clocks up; --idle-power states one")})
         if (!names->empty())
             table.notes.push_back(fmt::format("{}: {}.", fmt::join(*names, ", "), what));
     return table;
@@ -158,9 +155,8 @@ Table network_table(std::span<const DutyCycle> cycles) {
     if (!sliced)
         columns.pop_back();
     Table table = table_of("Networks that share a device", columns, networks);
-    table.notes.emplace_back(
-        "One inference at a time; at worst it waits for one of each other network. Weights "
-        "that a chip keeps come anew where it cannot keep those of all.");
+    table.notes.emplace_back("One inference at a time; at worst it waits for one of each other network. "
+                             "Weights that a chip keeps come anew where it cannot keep those of all.");
     for (const SharedNetwork& n : networks)
         if (!n.result->ok())
             table.notes.push_back(fmt::format("{} on {}: {}.", n.result->model->name,
@@ -169,11 +165,6 @@ Table network_table(std::span<const DutyCycle> cycles) {
         table.notes.emplace_back(
             "Slice: the least that keeps up with the network, with nothing to wait for.");
     return table;
-}
-
-/// " awake" of a device whose idle power is no sleep state and most of its average.
-const char* awake_text(const DutyCycle& duty) {
-    return duty.average_w && !duty.sleeps && duty.left_w() > *duty.average_w / 2 ? " awake" : "";
 }
 
 /// "; STM32N6 and MAX78000 may draw less asleep, from 267 uW, which is not known: --idle-power states it":
@@ -219,9 +210,8 @@ std::vector<DutyCycle> duty_cycles(std::span<const Result> results, std::span<co
             choose_slices(slices, *duty);
             cycles.push_back(std::move(*duty));
         }
-    std::stable_sort(cycles.begin(), cycles.end(), [](const DutyCycle& a, const DutyCycle& b) {
-        return a.average_w.value_or(INFINITY) < b.average_w.value_or(INFINITY);
-    });
+    std::ranges::stable_sort(cycles, {},
+                             [](const DutyCycle& duty) { return duty.average_w.value_or(INFINITY); });
     return cycles;
 }
 
@@ -266,7 +256,8 @@ std::string in_words(std::span<const DutyCycle> cycles, std::span<const Result> 
             : shared || who.empty()
                 ? "average power " + format_power(*best->average_w)
                 : fmt::format("least average power {}{}", who, format_power(*best->average_w));
-    text += awake_text(*best);
+    if (best->average_w && !best->sleeps && best->left_w() > *best->average_w / 2)
+        text += " awake"; // its idle power is no sleep state and most of its average
     if (best->battery_hours)
         text += fmt::format(", {} on the battery", format_lasting(*best->battery_hours));
     return text + (rest ? std::string() : may_sleep_text(cycles, *best)) + ".";

@@ -92,9 +92,8 @@ Table percentile_table(std::span<const Result> results, const PercentileRequest&
         "the estimate is taken as the median; P99 as published runs of the same stack and "
         "kind of device lie above theirs (MLPerf single-stream logs, AWS Neuron tables)");
     if (queued)
-        table.notes.emplace_back(
-            "items arrive at random (Poisson) and wait until the device is free; up to a batch "
-            "of those that wait run together");
+        table.notes.emplace_back("items arrive at random (Poisson) and wait until the device is free; up to "
+                                 "a batch of those that wait run together");
     else
         table.notes.emplace_back(
             "the 90 % interval is how wrong the estimate may be, not how much runs differ");

@@ -58,9 +58,7 @@ std::vector<KindShare> breakdown_by_kind(const Result& result) {
         fixed.latency_s += network_s;
         fixed.energy_j += std::max(0.0, pass.energy_j - energy);
     }
-    std::vector<KindShare> shares;
-    for (const auto& [kind, share] : kinds)
-        shares.push_back(share);
+    auto shares = mapped(kinds, [](const auto& kind) { return kind.second; });
     std::ranges::stable_sort(shares, std::ranges::greater{}, &KindShare::latency_s);
     return shares;
 }

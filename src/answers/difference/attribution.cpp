@@ -1,6 +1,7 @@
 #include "answers/difference/attribution.hpp"
 
 #include "answers/difference/factor_terms.hpp"
+#include "core/lists.hpp"
 #include "estimate/price.hpp"
 
 #include <algorithm>
@@ -49,8 +50,6 @@ const FactorInfo& info_of(Factor factor) {
     return kInfos[static_cast<std::size_t>(factor)];
 }
 
-namespace {
-
 /// A price, and what it is paid for.
 constexpr std::pair<Factor, Factor> kPrices[] = {
     {Factor::bandwidth, Factor::memory_bytes},      {Factor::bandwidth_share, Factor::memory_bytes},
@@ -59,14 +58,12 @@ constexpr std::pair<Factor, Factor> kPrices[] = {
     {Factor::far_energy, Factor::far_bytes},        {Factor::fabric_energy, Factor::fabric_bytes},
     {Factor::static_power, Factor::time},           {Factor::device_price, Factor::time}};
 
-std::size_t quantity_of(std::size_t factor) {
+static std::size_t quantity_of(std::size_t factor) {
     for (const auto& [price, quantity] : kPrices)
         if (price == static_cast<Factor>(factor))
             return static_cast<std::size_t>(quantity);
     return factor;
 }
-
-} // namespace
 
 std::optional<Factor> main_factor(const std::array<double, kFactorCount>& parts) {
     std::array<double, kFactorCount> net{};
@@ -165,9 +162,8 @@ class EnergySplit {
 
 /// Seconds between finished inferences.
 double interval_of(const EstimateRecord& r) {
-    double seconds = 0;
-    for (const GraphRecord& graph : r.graphs)
-        seconds += graph.repeat * graph.interval_s / graph.batch;
+    const double seconds = sum_of(
+        r.graphs, [](const GraphRecord& graph) { return graph.repeat * graph.interval_s / graph.batch; });
     return seconds;
 }
 
@@ -269,12 +265,6 @@ constexpr std::array kSplitters = {
              }},
 };
 
-const Splitter* splitter_of(const Metric& metric) {
-    const auto found =
-        std::ranges::find_if(kSplitters, [&](const Splitter& s) { return *s.metric == metric; });
-    return found == kSplitters.end() ? nullptr : &*found;
-}
-
 /// The bound of the slowest kernel.
 Bound region_bound(const CommonRegion& region, std::size_t index, const GraphRecord& graph) {
     Bound bound = Bound::compute;
@@ -317,9 +307,10 @@ void add_region_contributions(const Sides& sides, const PartSums& sums, Attribut
 } // namespace
 
 std::optional<Attribution> attribute(const Sides& sides, const Metric& metric, PartSums& sums) {
-    const Splitter* splitter = splitter_of(metric);
+    const auto splitter =
+        std::ranges::find_if(kSplitters, [&](const Splitter& s) { return *s.metric == metric; });
     const auto x = sides.a.values.find(metric.key), y = sides.b.values.find(metric.key);
-    if (splitter == nullptr || x == sides.a.values.end() || y == sides.b.values.end())
+    if (splitter == kSplitters.end() || x == sides.a.values.end() || y == sides.b.values.end())
         return std::nullopt;
     Attribution out;
     out.metric = &metric;

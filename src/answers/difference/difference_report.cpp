@@ -8,7 +8,6 @@
 #include "result/ties.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace archsim {
@@ -18,11 +17,6 @@ namespace {
 constexpr double kWorthASentence = 0.05; ///< of the largest part
 constexpr double kNothing = 1e-9;        ///< of the largest part: rounding
 constexpr std::size_t kMostSentences = 6;
-
-/// "the 8 blocks layer*.*"
-std::string of_blocks(const BlockDifference& block) {
-    return block.blocks == 1 ? block.name : fmt::format("the {} blocks {}", block.blocks, block.name);
-}
 
 /// "from 4 % to 12 % of peak"
 std::string peak_text(const DifferencePart& part) {
@@ -106,12 +100,6 @@ std::string per_item_text(const Difference& d) {
         return "";
     return fmt::format("; per item {} against {}", format_value(*x.metric, x.a_value / after),
                        format_value(*x.metric, x.b_value / before));
-}
-
-/// " (82 % likely)"; nothing where it is as good as certain.
-std::string likely_text(std::optional<double> odds) {
-    constexpr double kCertain = 0.995;
-    return odds && *odds < kCertain ? fmt::format(" ({:.0f} % likely)", 100 * *odds) : std::string();
 }
 
 Table class_table(const Difference& d, int top) {
@@ -227,10 +215,9 @@ Members<ClassDifference> class_difference_members() {
     return Members<C>{{"class", "of operators", &C::kind}}
         .with(difference_part_members().of<C>([](const C& c) { return c.part; }))
         .with({{"causes", "parts of the value by factor", [](const C& c) {
-                    std::vector<std::pair<std::string, double>> causes;
-                    for (const auto& [factor, value] : c.causes)
-                        causes.emplace_back(info_of(factor).name, value);
-                    return causes;
+                    return mapped(c.causes, [](const auto& cause) {
+                        return std::pair<std::string, double>(info_of(cause.first).name, cause.second);
+                    });
                 }}});
 }
 
@@ -295,7 +282,7 @@ std::vector<std::string> difference_lines(const Difference& d, const SideLabels&
                                   : "",
         labels.side[1], ratio_text(metric, x.a_value / x.b_value), labels.side[0],
         format_value(metric, x.a_value), format_value(metric, x.b_value), signed_value(metric, x.difference),
-        per_item_text(d), doubt.empty() ? likely_text(odds) : std::string())};
+        per_item_text(d), doubt.empty() ? likely_text(odds.value_or(1)) : std::string())};
     if (!doubt.empty())
         lines.push_back(doubt);
     if (const Contribution* cause = main_cause(x))
@@ -317,10 +304,11 @@ Bullets block_sentences(const Difference& d) {
         if (bullets.items.size() == kMostSentences ||
             std::abs(block.part.value) < kWorthASentence * std::abs(d.blocks.front().part.value))
             break;
-        std::string text =
-            fmt::format("{}{}: {}", of_blocks(block),
-                        block.change == Change::kept ? "" : fmt::format(" {}", name_of(block.change)),
-                        signed_value(metric, block.part.value));
+        std::string text = fmt::format(
+            "{}{}: {}",
+            block.blocks == 1 ? block.name : fmt::format("the {} blocks {}", block.blocks, block.name),
+            block.change == Change::kept ? "" : fmt::format(" {}", name_of(block.change)),
+            signed_value(metric, block.part.value));
         if (block.main_kind != block.name && block.main_part.value != 0)
             text += ", of which " + signed_value(metric, block.main_part.value) + " " +
                     with_peak(block.main_kind, block.main_part);
@@ -411,30 +399,29 @@ Members<Difference> difference_members() {
     for (const Change change : {Change::kept, Change::added, Change::removed, Change::displaced})
         changes.emplace_back(std::string(name_of(change)), "",
                              [change](const D& d) { return d.by_change[static_cast<std::size_t>(change)]; });
-    return {
-        {"metric", "", [](const D& d) { return d.attribution.metric->key; }},
-        {"unit", "", [](const D& d) { return d.attribution.metric->unit; }},
-        {"sides", "", std::identity{},
-         Members<D>{{"before", "", [](const D& d) { return d.sides[0]; }, side_members()},
-                    {"after", "", [](const D& d) { return d.sides[1]; }, side_members()}}},
-        {"before", "", [](const D& d) { return d.attribution.b_value; }},
-        {"after", "", [](const D& d) { return d.attribution.a_value; }},
-        {"difference", "after - before", [](const D& d) { return d.attribution.difference; }},
-        {"intervals_overlap", "of the two 90 % intervals", &D::overlapping},
-        {"operators", "with run-time work; aligned: in both", std::identity{},
-         Members<D>{{"before", "", [](const D& d) { return d.operators[0]; }},
-                    {"after", "", [](const D& d) { return d.operators[1]; }},
-                    {"aligned", "", &D::aligned}}},
-        {"causes", "they add up to the difference", [](const D& d) { return d.attribution.contributions; },
-         difference_cause_members()},
-        {"by_change",
-         "parts of kernels that both have, that only the second has, that only the first had, and that both "
-         "have but others displace from the chip",
-         std::identity{}, Members<D>(std::move(changes))},
-        {"classes", "classes of operators; they add up to the difference", &D::classes,
-         class_difference_members()},
-        {"blocks", "blocks of the network; they add up to the difference", &D::blocks,
-         block_difference_members()}};
+    return {{"metric", "", [](const D& d) { return d.attribution.metric->key; }},
+            {"unit", "", [](const D& d) { return d.attribution.metric->unit; }},
+            {"sides", "", std::identity{},
+             Members<D>{{"before", "", [](const D& d) { return d.sides[0]; }, side_members()},
+                        {"after", "", [](const D& d) { return d.sides[1]; }, side_members()}}},
+            {"before", "", [](const D& d) { return d.attribution.b_value; }},
+            {"after", "", [](const D& d) { return d.attribution.a_value; }},
+            {"difference", "after - before", [](const D& d) { return d.attribution.difference; }},
+            {"intervals_overlap", "of the two 90 % intervals", &D::overlapping},
+            {"operators", "with run-time work; aligned: in both", std::identity{},
+             Members<D>{{"before", "", [](const D& d) { return d.operators[0]; }},
+                        {"after", "", [](const D& d) { return d.operators[1]; }},
+                        {"aligned", "", &D::aligned}}},
+            {"causes", "they add up to the difference",
+             [](const D& d) { return d.attribution.contributions; }, difference_cause_members()},
+            {"by_change",
+             "parts of kernels that both have, that only the second has, that only the first had, and that "
+             "both have but others displace from the chip",
+             std::identity{}, Members<D>(std::move(changes))},
+            {"classes", "classes of operators; they add up to the difference", &D::classes,
+             class_difference_members()},
+            {"blocks", "blocks of the network; they add up to the difference", &D::blocks,
+             block_difference_members()}};
 }
 
 } // namespace archsim

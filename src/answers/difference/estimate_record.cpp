@@ -6,7 +6,6 @@
 #include "result/duty_cycle.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <limits>
 

@@ -6,8 +6,6 @@
 
 namespace archsim {
 
-namespace {
-
 /// What each factor says about two devices {a} and {b} with the values {x} and {y}.
 constexpr std::array<std::string_view, kFactorCount> kSentences = {
     "{a} can execute {x} at the precision it runs in, {b} {y}",
@@ -45,13 +43,8 @@ constexpr std::array<std::string_view, kFactorCount> kSentences = {
     "what lies around the chip adds {x} on {a}, {y} on {b}",
 };
 
-std::string change_text(const Metric& metric, double value, const std::string& a) {
-    return fmt::format("this alone is {} {} {} on {}", format_value(metric, std::abs(value)),
-                       value > 0 ? "more" : "less", metric.noun, a);
-}
-
 /// Input of a factor with its unit: "2.71 TB/s", "34.1 %".
-std::string input_text(Factor factor, double value) {
+static std::string input_text(Factor factor, double value) {
     const std::string_view unit = info_of(factor).unit;
     if (unit == "1")
         return format_percent(value);
@@ -73,14 +66,10 @@ std::string input_text(Factor factor, double value) {
         return format_number(value / 1e12) + " TOPS";
     if (unit == "count")
         return value == std::round(value) ? fmt::format("{:.0f}", value) : format_number(value);
-    if (unit == "J/B" || unit == "J/op")
-        return format_number(value * 1e12) + " pJ";
-    if (unit == "USD/s")
-        return fmt::format("${}/h", format_number(value * 3600));
-    return fmt::format("${} per million", format_number(value * 1e6));
+    return unit == "J/B" || unit == "J/op" ? format_number(value * 1e12) + " pJ"
+           : unit == "USD/s"               ? fmt::format("${}/h", format_number(value * 3600))
+                                           : fmt::format("${} per million", format_number(value * 1e6));
 }
-
-} // namespace
 
 std::string signed_value(const Metric& metric, double value) {
     return (value > 0 ? "+" : value < 0 ? "-" : "") + format_value(metric, std::abs(value));
@@ -144,9 +133,8 @@ Table contribution_table(const Attribution& x, std::string title, const std::arr
         columns.emplace_back(most_best(sides[s].label, "", sides[s].key),
                              [s](const Row& row) { return row.sides[s]; });
     Table table = table_of(std::move(title), columns, rows);
-    table.notes.emplace_back(
-        "Each part is a Shapley value: the contribution of this cause alone, averaged over "
-        "all orders of changing the causes.");
+    table.notes.emplace_back("Each part is a Shapley value: the contribution of this cause alone, averaged "
+                             "over all orders of changing the causes.");
     return table;
 }
 
@@ -183,8 +171,9 @@ std::string cause_text(const Contribution& c, const std::string& a, const std::s
 
 std::string contribution_sentence(const Contribution& c, const Metric& metric, const std::string& a,
                                   const std::string& b) {
-    const std::string text = cause_text(c, a, b);
-    return fmt::format("{}: {}; {}.", info_of(c.factor).title, text, change_text(metric, c.value, a));
+    return fmt::format("{}: {}; this alone is {} {} {} on {}.", info_of(c.factor).title, cause_text(c, a, b),
+                       format_value(metric, std::abs(c.value)), c.value > 0 ? "more" : "less", metric.noun,
+                       a);
 }
 
 std::vector<const RegionContribution*> carrying(const Attribution& attribution, double share) {

@@ -1,10 +1,10 @@
 #include "answers/difference/factor_terms.hpp"
 
 #include "answers/difference/difference.hpp"
-#include "answers/difference/estimate_record.hpp"
 #include "core/lists.hpp"
 #include "hardware/energy_table.hpp"
 #include "hardware/parameter_site.hpp"
+#include "result/common_regions.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -30,26 +30,6 @@ GraphRecord without_work(const GraphRecord& graph) {
     return empty;
 }
 
-/// Kernels of both graphs as one list, those of B after those of A, in sets.
-class KernelSets {
-  public:
-    explicit KernelSets(std::size_t size) : parent_(size) { std::iota(parent_.begin(), parent_.end(), 0U); }
-    std::size_t root(std::size_t x) {
-        while (parent_[x] != x)
-            x = parent_[x] = parent_[parent_[x]];
-        return x;
-    }
-    /// The smaller index stays, so that sets come in the order of A.
-    void join(std::size_t x, std::size_t y) {
-        x = root(x);
-        y = root(y);
-        parent_[std::max(x, y)] = std::min(x, y);
-    }
-
-  private:
-    std::vector<std::size_t> parent_;
-};
-
 std::vector<std::size_t> kernels_of_operators(const GraphRecord& graph, std::size_t first) {
     std::vector<std::size_t> kernel(graph.operators.size(), std::size_t(-1));
     for (std::size_t k = 0; k < graph.kernels.size(); ++k)
@@ -60,7 +40,7 @@ std::vector<std::size_t> kernels_of_operators(const GraphRecord& graph, std::siz
 
 void add_regions(const GraphPair& graphs, std::size_t part, AlignedEstimates& out) {
     const GraphRecord &a = *graphs.a, &b = *graphs.b;
-    KernelSets sets(a.kernels.size() + b.kernels.size());
+    DisjointSets sets(a.kernels.size() + b.kernels.size());
     const auto in_a = kernels_of_operators(a, 0), in_b = kernels_of_operators(b, a.kernels.size());
     const auto pairs = align_operators(a.operators, b.operators);
     out.aligned += pairs.size();

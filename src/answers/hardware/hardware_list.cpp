@@ -284,13 +284,12 @@ std::vector<BeliefRow> beliefs(const HardwareDatabase& database, const Uncertain
 
 Report describe(const std::vector<BeliefRow>& rows) {
     Report report{"Limits of belief", {}};
-    add_blocks(
-        report, Heading{1, report.title},
-        Paragraph{"The evidence behind an estimate, per device under its default software stack, and the "
-                  "factors of the estimate between which a measurement lies with nominal 90 % probability "
-                  "(compute-bound networks). A projection has no measurement of its device under its stack, "
-                  "nor of a device whose parameters the stack shares with it: comparisons show it with its "
-                  "rank in brackets and do not rank it."});
+    add_blocks(report, Heading{1, report.title},
+               Paragraph{"The evidence behind an estimate, per device under its default software stack, and "
+                         "the factors of the estimate between which a measurement lies with nominal 90 % "
+                         "probability (compute-bound networks). A projection has no measurement of its "
+                         "device under its stack, nor of a device whose parameters the stack shares with it: "
+                         "comparisons show it with its rank in brackets and do not rank it."});
     for (const Family family : families()) {
         if (std::ranges::none_of(rows, [&](const BeliefRow& row) { return row.device->family == family; }))
             continue;

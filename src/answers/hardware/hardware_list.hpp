@@ -10,7 +10,6 @@
 #include "machine/this_machine.hpp"
 
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>

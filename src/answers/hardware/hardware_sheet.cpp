@@ -165,15 +165,8 @@ std::vector<std::string> fused(const FusionPolicy& fusion, bool wanted) {
         {fusion.normalization, "decomposed normalisation"},
         {fusion.attention && fusion.biased_attention, "biased attention"},
         {fusion.reduction_prologue, "producers of reductions"}};
-    std::vector<std::string> names;
-    for (const auto& [does, name] : parts)
-        if (does == wanted)
-            names.emplace_back(name);
-    return names;
-}
-
-std::string generations_text(const std::vector<std::string>& generations) {
-    return generations.empty() ? std::string() : fmt::format("on {}: ", joined(generations));
+    return mapped(kept(parts, [&](const auto& part) { return part.first == wanted; }),
+                  [](const auto& part) { return std::string(part.second); });
 }
 
 /// " (on ethos-u, stride above 2)".
@@ -313,7 +306,8 @@ Report describe(const RuntimeSheet& sheet, PlainView, Format) {
             add("Leaves",
                 fmt::format("{}{}: {}", joined(rule.operators), conditions_text(rule), rule.because));
         for (const OperatorList& list : stack.rules->lists)
-            add("Takes", fmt::format("{}{}", generations_text(list.generations), joined(list.operators)));
+            add("Takes", (list.generations.empty() ? "" : fmt::format("on {}: ", joined(list.generations))) +
+                             joined(list.operators));
         if (stack.rules->rest_follows)
             add("Leaves too", stack.rules->rest_because);
     }

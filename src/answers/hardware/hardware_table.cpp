@@ -47,9 +47,7 @@ Cell peak_cell(const Device& device, const std::vector<Precision>& formats) {
 }
 
 std::string modes_text(const HardwareRow& row) {
-    if (!row.power_mode.empty())
-        return row.power_mode;
-    return joined(row.device->power_modes, &PowerMode::name, " ");
+    return !row.power_mode.empty() ? row.power_mode : joined(row.device->power_modes, &PowerMode::name, " ");
 }
 
 double known_share(const SourceCounts& sources) {
@@ -62,12 +60,6 @@ enum class Layout : std::uint8_t {
     document,   ///< the same with explanations and kinds of source
     spreadsheet ///< one table
 };
-
-Layout layout_for(Format format) {
-    if (format == Format::csv)
-        return Layout::spreadsheet;
-    return format == Format::text ? Layout::grouped : Layout::document;
-}
 
 using HardwareColumns = std::vector<ColumnOf<const HardwareRow*>>;
 
@@ -119,12 +111,11 @@ HardwareColumns hardware_columns(Layout layout) {
 }
 
 void add_introduction(const HardwareList& list, Report& report) {
-    report.blocks.push_back(Paragraph{fmt::format("The hardware database describes {} devices. Peaks are "
-                                                  "dense: units x operations per clock x clock, with 1 "
-                                                  "multiply-accumulate = 2 operations; \"v\" marks a format "
-                                                  "that only the vector engines have. \"Sources\" "
-                                                  "counts the numbers of an entry by where they come from.",
-                                                  list.rows.size())});
+    report.blocks.push_back(Paragraph{fmt::format(
+        "The hardware database describes {} devices. Peaks are dense: units x operations per clock x clock, "
+        "with 1 multiply-accumulate = 2 operations; \"v\" marks a format that only the vector engines have. "
+        "\"Sources\" counts the numbers of an entry by where they come from.",
+        list.rows.size())});
     struct Kind {
         SourceKind kind;
         const char* meaning;
@@ -212,7 +203,9 @@ std::string families_text(const HardwareList& list) {
 } // namespace
 
 Report describe(const HardwareList& list, PlainView, Format format) {
-    const Layout layout = layout_for(format);
+    const Layout layout = format == Format::csv    ? Layout::spreadsheet
+                          : format == Format::text ? Layout::grouped
+                                                   : Layout::document;
     Report report{"Hardware", {}};
     std::vector<const HardwareRow*> all = mapped(list.rows, [](const HardwareRow& row) { return &row; });
     if (layout == Layout::spreadsheet)
@@ -226,8 +219,7 @@ Report describe(const HardwareList& list, PlainView, Format format) {
             report.title,
             {table_of(fmt::format("{} ({})", list.deployment, all.size()), hardware_columns(layout), all)}};
     for (const Family family : families()) {
-        const std::vector<const HardwareRow*> rows =
-            kept(all, [&](const HardwareRow* row) { return row->device->family == family; });
+        const auto rows = kept(all, [&](const HardwareRow* row) { return row->device->family == family; });
         if (rows.empty())
             continue;
         const std::string title = fmt::format("{} ({})", title_of(family), rows.size());
@@ -237,11 +229,10 @@ Report describe(const HardwareList& list, PlainView, Format format) {
     }
     add_deployments(list, report);
     if (!document && !all.empty())
-        report.blocks.push_back(
-            Paragraph{"Dense peaks, 1 multiply-accumulate = 2 operations; v: vector engines only. Sourced: "
-                      "share of the "
-                      "entry's numbers that are not assumed. --show NAME lists every number with its source.",
-                      Tone::muted});
+        report.blocks.push_back(Paragraph{
+            "Dense peaks, 1 multiply-accumulate = 2 operations; v: vector engines only. Sourced: share of "
+            "the entry's numbers that are not assumed. --show NAME lists every number with its source.",
+            Tone::muted});
     return report;
 }
 

@@ -41,11 +41,9 @@ bool is_asked(const CatalogueEntry& entry, LocalKind kind) {
     static constexpr std::string_view kVision[] = {"image-classification",  "object-detection",
                                                    "instance-segmentation", "semantic-segmentation",
                                                    "pose-estimation",       "video-classification"};
-    if (kind == LocalKind::language)
-        return entry.task == "text-generation" && entry.kind == "decoder-lm";
-    if (kind == LocalKind::speech)
-        return entry.task == "speech-recognition";
-    return contains(kVision, entry.task);
+    return kind == LocalKind::language ? entry.task == "text-generation" && entry.kind == "decoder-lm"
+           : kind == LocalKind::speech ? entry.task == "speech-recognition"
+                                       : contains(kVision, entry.task);
 }
 
 /// What a model that was named is asked for with, where it is of another kind; empty: it is of this.
@@ -233,13 +231,14 @@ class LocalRunner {
         constexpr double kTables = 0.75;
         const double on_host =
             session_.machine(answer_.device, stack_only(stack_))->param(Parameter::host_tables, 0);
-        if ((1 - kTables * on_host) * least <= capacity() + (request_.host.empty() ? 0 : host_capacity()))
+        const double holds = capacity() + (request_.host.empty() ? 0 : host_capacity());
+        if ((1 - kTables * on_host) * least <= holds)
             return false;
         row.format = held;
         row.memory_bytes = least;
         row.capacity_bytes = capacity();
-        row.reason = fmt::format("{} of weights at least, {} of memory", gigabytes_text(least),
-                                 gigabytes_text(capacity() + (request_.host.empty() ? 0 : host_capacity())));
+        row.reason =
+            fmt::format("{} of weights at least, {} of memory", gigabytes_text(least), gigabytes_text(holds));
         return true;
     }
 
@@ -487,11 +486,6 @@ void check_machine(const Session& session, const LocalRequest& request, bool pro
                                      request.devices));
 }
 
-/// llama.cpp where the device has it, else what it serves language models with.
-std::string stack_for(const Session& session, const std::string& device) {
-    return language_runtime(session.hardware(), *session.hardware().device(device).device, "model.gguf");
-}
-
 } // namespace
 
 /// Of "24GB", "24 GiB" 24; of any other text 0.
@@ -527,8 +521,8 @@ PrecisionConfig file_format(const std::string& format) {
     return type ? *type : precision_named(format, "--formats");
 }
 
-std::string local_stack(const Session& session, const LocalRequest& request) {
-    return stack_for(session, request.device);
+std::string local_stack(const Session& session, const std::string& device) {
+    return language_runtime(session.hardware(), *session.hardware().device(device).device, "model.gguf");
 }
 
 LocalAnswer local_models(const Session& session, const LocalRequest& request,
@@ -554,29 +548,24 @@ LocalAnswer local_models(const Session& session, const LocalRequest& request,
     const bool language = request.kind == LocalKind::language;
     if (language && request.host.empty() && card)
         answer.unused_bytes = request.host_memory_bytes;
-    const std::string stack = language ? stack_for(session, request.device) : std::string();
-    answer.runtime =
-        session.hardware().runtime_for(*session.hardware().device(request.device).device, stack)->id;
+    const std::string stack = language ? local_stack(session, request.device) : std::string();
+    answer.runtime = session.hardware().runtime_for(*choice.device, stack)->id;
     const std::string host_stack =
-        language && !request.host.empty() ? stack_for(session, request.host) : std::string();
+        language && !request.host.empty() ? local_stack(session, request.host) : std::string();
 
-    std::vector<const CatalogueEntry*> entries;
-    std::vector<CatalogueEntry> named;
-    for (const std::string& name : request.models) {
-        named.push_back(session.load(name).info);
-        named.back().source = name; // to load it by
+    std::vector<CatalogueEntry> entries = mapped(request.models, [&](const std::string& name) {
+        CatalogueEntry entry = session.load(name).info;
+        entry.source = name; // to load it by
+        return entry;
+    });
+    if (entries.empty()) {
+        entries = kept(session.catalogue().entries(),
+                       [&](const CatalogueEntry& entry) { return is_asked(entry, request.kind); });
+        const std::vector<ModelPart> parts = flattened(entries, &CatalogueEntry::parts); // of others
+        std::erase_if(entries, [&](const CatalogueEntry& entry) {
+            return contains(parts, entry.name, &ModelPart::model);
+        });
     }
-    for (const CatalogueEntry& entry : named)
-        entries.push_back(&entry);
-    const bool all = named.empty();
-    std::set<std::string> parts; // of others
-    for (const CatalogueEntry& entry : session.catalogue().entries())
-        if (all && is_asked(entry, request.kind))
-            for (const ModelPart& part : entry.parts)
-                parts.insert(part.model);
-    for (const CatalogueEntry& entry : session.catalogue().entries())
-        if (all && is_asked(entry, request.kind) && !parts.contains(entry.name))
-            entries.push_back(&entry);
     if (entries.empty())
         throw InputError(fmt::format("no {} models: there is no catalogue of models in {}",
                                      name_of(request.kind), data_dir().string()));
@@ -585,16 +574,14 @@ LocalAnswer local_models(const Session& session, const LocalRequest& request,
     std::vector<std::vector<LocalModel>> rows(entries.size());
     std::atomic<std::size_t> done = 0;
     in_parallel(entries.size(), all_threads(), [&](std::size_t i) {
-        rows[i] = runner.run(*entries[i]);
+        rows[i] = runner.run(entries[i]);
         if (progress)
             progress(++done, entries.size());
     });
-    std::vector<std::size_t> order = indices(rows.size());
-    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
-        return rows[a].front().parameters > rows[b].front().parameters;
-    });
-    for (const std::size_t i : order)
-        append(answer.models, std::move(rows[i]));
+    std::ranges::stable_sort(rows, std::ranges::greater{},
+                             [](const std::vector<LocalModel>& own) { return own.front().parameters; });
+    for (std::vector<LocalModel>& own : rows)
+        append(answer.models, std::move(own));
     return answer;
 }
 

@@ -89,7 +89,7 @@ PrecisionConfig file_format(const std::string& format);
 
 /// The stack that the language models of a request run under: llama.cpp where the device has it, else what it
 /// serves them with.
-std::string local_stack(const Session& session, const LocalRequest& request);
+std::string local_stack(const Session& session, const std::string& device);
 
 /// Never throws for a model: what fails is its reason. Throws InputError for a device or stack that does not
 /// exist, UsageError for a context below 256.

@@ -12,10 +12,9 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <set>
-#include <tuple>
 #include <utility>
 
 namespace archsim {
@@ -114,9 +113,7 @@ std::vector<LocalModel> rows_of(const LocalAnswer& answer, const LocalView& view
 /// All rows: those of the table in every format, in its order, then what does not run or is too slow.
 std::vector<LocalModel> data_of(const LocalAnswer& answer, const LocalView& view) {
     std::vector<LocalModel> rows = rows_of(answer, {.by = view.by, .every_format = true});
-    for (const LocalModel& m : answer.models)
-        if (!shown(m))
-            rows.push_back(m);
+    append(rows, kept(answer.models, std::not_fn(shown)));
     return rows;
 }
 
@@ -133,12 +130,6 @@ std::string rate_text(const LocalAnswer& answer, const LocalModel& m) {
                        m.context > 0 && m.context < answer.request.context
                            ? fmt::format(", with its longest context, {}", m.context)
                            : std::string());
-}
-
-/// The size as it is sold: of memory modules in powers of two, else in decimal gigabytes.
-double sold_gigabytes(double bytes) {
-    const double binary = bytes / 0x1p30;
-    return binary == std::floor(binary) ? binary : std::round(bytes / kLocalGiga);
 }
 
 /// The models of which no format is listed, each counted once: with the listed ones they are all.
@@ -190,25 +181,22 @@ Bullets misses(const LocalAnswer& answer) {
 /// said beside it.
 Takeaway local_takeaway(const LocalAnswer& answer, const std::vector<LocalModel>& rows) {
     const bool language = answer.request.kind == LocalKind::language;
-    std::set<std::string> names;
-    for (const LocalModel& m : rows)
-        names.insert(m.name);
-    double capacity = 0;
-    for (const LocalModel& m : answer.models)
-        capacity = std::max(capacity, m.capacity_bytes);
+    const double capacity = peak_of(0.0, answer.models, &LocalModel::capacity_bytes);
     Takeaway out;
     std::string first = fmt::format(
         "{}{}{}: {} of {} {} models run",
         answer.request.devices > 1 ? fmt::format("{} x ", answer.request.devices) : std::string(),
         answer.device, capacity > 0 ? fmt::format(" with {:.3g} GB", capacity / kLocalGiga) : std::string(),
-        names.size(), answer.considered, name_of(answer.request.kind));
+        distinct(rows, &LocalModel::name).size(), answer.considered, name_of(answer.request.kind));
     if (language)
         first += fmt::format(" with a context of {}", answer.request.context);
     if (const double least = answer.request.least_tokens_per_s.value_or(0); least > 0)
         first += fmt::format(" at {} {} or more", format_number(least), rate_unit(answer));
-    if (answer.computer_bytes > capacity) // the system keeps a part of it
+    // As sold: memory modules in powers of two, else decimal gigabytes.
+    const double bytes = answer.computer_bytes, binary = bytes / 0x1p30;
+    if (bytes > capacity) // the system keeps a part of it
         first += fmt::format("; no size was named: {:.0f} GB is assumed",
-                             sold_gigabytes(answer.computer_bytes));
+                             binary == std::floor(binary) ? binary : std::round(bytes / kLocalGiga));
     out.lines.push_back(first + ".");
     std::vector<LocalModel> order = rows;
     std::ranges::stable_sort(order, [](const LocalModel& a, const LocalModel& b) {
@@ -342,21 +330,18 @@ Report describe(const LocalAnswer& answer, const LocalView& view, Format format)
         table_of(fmt::format("Models under {}", answer.runtime), local_columns(answer, false), rows);
     if (answer.request.kind == LocalKind::language) {
         table.notes.emplace_back(fmt::format(
-            "Prompt: of {} tokens; Output: one token after another at the end of the "
-            "context{}.",
+            "Prompt: of {} tokens; Output: one token after another at the end of the context{}.",
             answer.request.context - 128,
             answer.models.size() > answer.considered && !view.every_format
                 ? fmt::format("; each in the widest of {} formats that runs", answer.request.formats.size())
                 : std::string()));
         if (answer.request.devices > 1)
-            table.notes.emplace_back(
-                "Each device has a part of the layers, one after the other: together they "
-                "hold more and are no faster (llama.cpp's -sm layer).");
+            table.notes.emplace_back("Each device has a part of the layers, one after the other: together "
+                                     "they hold more and are no faster (llama.cpp's -sm layer).");
         if (!answer.request.host.empty())
-            table.notes.emplace_back(
-                "Layers that are not on the device, or their experts, run on the host, one after the other; "
-                "long "
-                "prompts come sooner than estimated, since llama.cpp reads those layers' on the GPU too.");
+            table.notes.emplace_back("Layers that are not on the device, or their experts, run on the host, "
+                                     "one after the other; long prompts come sooner than estimated, since "
+                                     "llama.cpp reads those layers' on the GPU too.");
     }
     if (rows.empty() && !answer.request.models.empty()) // the first lines say why
         return report;

@@ -25,11 +25,8 @@ namespace archsim {
 namespace {
 
 std::vector<const ShapedTensor*> present_tensors(const ShapedGraph& graph, std::span<const TensorId> ids) {
-    std::vector<const ShapedTensor*> tensors;
-    for (const TensorId id : ids)
-        if (id != kNoTensor)
-            tensors.push_back(&graph.tensors[id]);
-    return tensors;
+    return mapped(kept(ids, [](TensorId id) { return id != kNoTensor; }),
+                  [&](TensorId id) { return &graph.tensors[id]; });
 }
 
 Members<ShapedTensor> mapped_tensor_members() {

@@ -1,5 +1,6 @@
 #include "answers/measuring/check_me.hpp"
 #include "archsim/core/finding.hpp"
+#include "core/lists.hpp"
 #include "core/scan_text.hpp"
 #include "report/blocks/columns.hpp"
 
@@ -111,10 +112,9 @@ LayerProfile match_layers(const Result& result, const ToolOutput& measured) {
         throw InputError(
             fmt::format("{}: the estimate has no subgraphs to lay layers beside", result.hardware));
     if (measured.layers.empty())
-        throw InputError(
-            fmt::format("this output of {} holds no times of layers: measure with a profile (trtexec "
-                        "--dumpProfile, ONNX Runtime's enable_profiling)",
-                        measured.tool));
+        throw InputError(fmt::format("this output of {} holds no times of layers: measure with a profile "
+                                     "(trtexec --dumpProfile, ONNX Runtime's enable_profiling)",
+                                     measured.tool));
     LayerProfile profile;
     profile.hardware = result.hardware;
     profile.tool = measured.tool;
@@ -166,9 +166,7 @@ Report describe(const LayerProfile& profile, std::size_t rows) {
                          subgraph.measured_s,
                          subgraph.layers.size()});
     }
-    double unmatched = 0;
-    for (const LayerTime& layer : profile.unmatched)
-        unmatched += layer.seconds;
+    const double unmatched = sum_of(profile.unmatched, &LayerTime::seconds);
     if (!profile.unmatched.empty())
         timed.push_back({{fmt::format("layers of no subgraph ({})", profile.unmatched.front().name)},
                          {},

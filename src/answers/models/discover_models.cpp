@@ -211,8 +211,7 @@ ModelColumns model_columns(bool catalogue) {
                 {{"Family", "", "family", Align::left, 5}, [](const M& m) { return text_cell(m.family); }}});
     else
         columns.emplace_back(Column{"Import", "", "status"}, [](const M& m) {
-            const bool ok = m.status == ImportStatus::ok;
-            return toned_cell(name_of(m.status), ok ? Tone::good : Tone::bad);
+            return toned_cell(name_of(m.status), m.status == ImportStatus::ok ? Tone::good : Tone::bad);
         });
     add_sums(columns);
     if (catalogue)

@@ -9,7 +9,6 @@
 #include "session/usual_precision.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <limits>
 #include <map>
@@ -28,8 +27,7 @@ struct HostTime {
 HostTime host_time(const SubgraphEstimate& kernel, const Result& r) {
     HostTime t;
     const double repeat = r.work->subgraphs[kernel.index].repeat;
-    for (const ResourceTime& one :
-         resource_times(kernel.mapping, *r.machine, r.estimate.clock_ratio, repeat)) {
+    for (const ResourceTime& one : resource_times(kernel.mapping, *r.machine, r.estimate.clock_ratio, repeat))
         if (one.reason == Parameter::fallback_operation_time)
             t.arithmetic += one.seconds;
         else if (one.reason == Parameter::fallback_switch)
@@ -37,7 +35,6 @@ HostTime host_time(const SubgraphEstimate& kernel, const Result& r) {
         else if (one.lane == Lane::overhead &&
                  (one.resource == Resource::host_link_bytes || one.resource == Resource::dram_bytes))
             t.transfer += one.seconds;
-    }
     return t;
 }
 
@@ -217,9 +214,7 @@ void try_rewrites(const Trial& trial, const Graph& graph, Portability& p) {
     if (useful.size() < 2)
         return;
     auto all = std::make_shared<Graph>(graph);
-    std::size_t places = 0;
-    for (const Rewrite* rewrite : useful)
-        places += rewrite->apply(*all);
+    const std::size_t places = sum_of(useful, [&](const Rewrite* r) { return r->apply(*all); });
     RewriteOutcome outcome = trial(all);
     if (!helps(outcome, before))
         return;

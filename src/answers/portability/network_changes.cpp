@@ -65,11 +65,8 @@ class ChannelRounding {
                !sizes_of(node.inputs[1]).empty();
     }
     Shape sizes_of(TensorId id) const {
-        Shape sizes;
-        if (const auto& shape = graph_.tensors[id].shape)
-            for (const Dimension& dim : *shape)
-                sizes.push_back(dim.value);
-        return sizes;
+        const auto& shape = graph_.tensors[id].shape;
+        return shape ? mapped(*shape, &Dimension::value) : Shape();
     }
     void keep_sizes(TensorId id) {
         for (std::int64_t size : sizes_of(id))
@@ -121,12 +118,9 @@ Shape window_weight(const Graph& graph, const Node& node) {
         node.inputs[1] == kNoTensor)
         return {};
     const Tensor& weight = graph.tensors[node.inputs[1]];
-    Shape sizes;
     if (weight.role != TensorRole::initializer || !weight.shape || weight.shape->size() != 4)
         return {};
-    for (const Dimension& dim : *weight.shape)
-        sizes.push_back(dim.value);
-    return sizes;
+    return mapped(*weight.shape, &Dimension::value);
 }
 
 bool all_are(const Node& node, std::string_view key, std::int64_t neutral) {

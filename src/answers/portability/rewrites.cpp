@@ -194,8 +194,7 @@ std::size_t layer_norm_as_primitives(Graph& graph) {
         const TensorId deviation = out.add("Sqrt", {out.add("Add", {variance, out.scalar(1e-5, x)})});
         // A product with the inverse root, as TensorFlow writes it: lists of operators name that.
         const TensorId normal = out.add("Mul", {centred, out.add("Reciprocal", {deviation})});
-        const bool biased = node.inputs.size() > 2 && node.inputs[2] != kNoTensor;
-        if (biased)
+        if (node.inputs.size() > 2 && node.inputs[2] != kNoTensor) // a bias
             out.finish("Add", {out.add("Mul", {normal, node.inputs[1]}), node.inputs[2]});
         else
             out.finish("Mul", {normal, node.inputs[1]});

@@ -155,8 +155,7 @@ std::string_view domain_name(const OperatorRow& row) {
 }
 
 std::vector<const OperatorRow*> by_domain(const OperatorRegistry& operators) {
-    std::vector<const OperatorRow*> rows =
-        mapped(operators.rows(), [](const OperatorRow& row) { return &row; });
+    auto rows = mapped(operators.rows(), [](const OperatorRow& row) { return &row; });
     std::ranges::sort(rows, [](const OperatorRow* a, const OperatorRow* b) {
         return std::tuple(domain_name(*a), a->name) < std::tuple(domain_name(*b), b->name);
     });
@@ -260,11 +259,10 @@ Report describe(const OperatorRegistry& operators, PlainView, Format format) {
                               "hardware has to do; fusion is how the operator may join its neighbours in one "
                               "kernel.",
                               rows.size(), kNewestOpset)},
-        Paragraph{
-            "Vector and special are the operations per element outside matrix products, where a fixed number "
-            "describes them (special: exp, log, erf, square root, division, trigonometry). Elements are "
-            "those of the output for elementwise kinds and of the input for reductions, normalisations and "
-            "softmax. 1 multiply-accumulate = 2 operations."});
+        Paragraph{"Vector and special are the operations per element outside matrix products, where a fixed "
+                  "number describes them (special: exp, log, erf, square root, division, trigonometry). "
+                  "Elements are those of the output for elementwise kinds and of the input for reductions, "
+                  "normalisations and softmax. 1 multiply-accumulate = 2 operations."});
     for (auto first = rows.begin(); first != rows.end();) {
         const auto last =
             one_table ? rows.end() : std::find_if(first, rows.end(), [&](const OperatorRow* row) {

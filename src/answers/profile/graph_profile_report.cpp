@@ -66,8 +66,7 @@ Table type_table(const GraphProfile& profile) {
 
 Table module_table(const GraphProfile& profile, int depth) {
     using M = ModuleProfile;
-    const std::vector<M> shown =
-        kept(profile.modules, [&](const M& module) { return module.depth <= depth; });
+    const auto shown = kept(profile.modules, [&](const M& module) { return module.depth <= depth; });
     return table_with_sums<M>(
         "By module",
         {{{"Module", "", "module"},

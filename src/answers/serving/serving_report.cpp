@@ -5,7 +5,6 @@
 #include "report/blocks/result_text.hpp"
 #include "result/ranking.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -32,10 +31,6 @@ std::vector<ColumnOf<ServedRun>> p99_columns(const char* heading, const std::str
              }}};
 }
 
-std::string served_status(const ServingResult& r) {
-    return !r.ok ? "failed" : r.overloaded ? "overloaded" : "ok";
-}
-
 /// How long the requests of a run were, in the mean.
 std::string length_note(const ServingResult& r) {
     const auto count = static_cast<double>(r.outcome.requests.size());
@@ -46,8 +41,7 @@ std::string length_note(const ServingResult& r) {
 
 void add_latency_notes(Table& table) {
     table.notes.emplace_back(
-        "TTFT: time to first token; TPOT: time per output token; P99: 99 of 100 requests "
-        "are no slower.",
+        "TTFT: time to first token; TPOT: time per output token; P99: 99 of 100 requests are no slower.",
         "time_to_first_token_p99_s");
     table.notes.emplace_back("E2E: from the request to the last token.", "end_to_end_p99_s");
 }
@@ -94,7 +88,10 @@ std::vector<ColumnOf<ServedRun>> serving_columns(bool named) {
                      {{"Format", "", "precision"}, [](ServedRun r) { return r->precision; }},
                      {{"Stack", "", "runtime", Align::left, 1}, [](ServedRun r) { return r->runtime; }}});
     if (named)
-        append(columns, {{{"Status", "", "status"}, [](ServedRun r) { return served_status(*r); }},
+        append(columns, {{{"Status", "", "status"},
+                          [](ServedRun r) {
+                              return std::string(!r->ok ? "failed" : r->overloaded ? "overloaded" : "ok");
+                          }},
                          {{"Why not", "", "reason"},
                           [](ServedRun r) { return text_cell(r->ok ? std::string() : r->reason); }}});
     append(columns, where<ServedRun>([](ServedRun r) { return r->ok; }, std::move(run)));
@@ -133,19 +130,17 @@ double worth(const ServingResult& r, const ServiceLevel& level) {
 std::vector<std::string> serving_sentences(const ServingResult& r) {
     std::vector<std::string> out;
     if (r.overloaded)
-        out.push_back(
-            fmt::format("overloaded: the queue grows without bound above {} requests/s; what waits longest "
-                        "here would wait longer in a longer run",
-                        format_number(r.capacity_per_s)));
-    out.push_back(
-        fmt::format("KV cache: {} per token{}; {} sequences of the mean length fit; {} of the allocated "
-                    "KV-cache blocks unused on average",
-                    format_bytes(r.cache_bytes_per_token),
-                    r.fixed_cache_bytes_per_sequence > 0
-                        ? fmt::format(" and {} of fixed size per sequence (full windows, states)",
-                                      format_bytes(r.fixed_cache_bytes_per_sequence))
-                        : "",
-                    format_count(r.longest_batch), format_percent(r.outcome.cache_wasted)));
+        out.push_back(fmt::format("overloaded: the queue grows without bound above {} requests/s; what waits "
+                                  "longest here would wait longer in a longer run",
+                                  format_number(r.capacity_per_s)));
+    out.push_back(fmt::format("KV cache: {} per token{}; {} sequences of the mean length fit; {} of the "
+                              "allocated KV-cache blocks unused on average",
+                              format_bytes(r.cache_bytes_per_token),
+                              r.fixed_cache_bytes_per_sequence > 0
+                                  ? fmt::format(" and {} of fixed size per sequence (full windows, states)",
+                                                format_bytes(r.fixed_cache_bytes_per_sequence))
+                                  : "",
+                              format_count(r.longest_batch), format_percent(r.outcome.cache_wasted)));
     const ServingSummary& s = r.summary;
     if (s.warm_up > 0)
         out.push_back(fmt::format("the first {} of {} requests warm the engine up and are not counted",
@@ -286,9 +281,8 @@ std::string first_served_text(std::span<const ServingResult> results, const Serv
 
 /// Why nothing is served, where all fail alike.
 std::string none_served_text(std::span<const ServingResult> results) {
-    const bool alike = std::all_of(results.begin(), results.end(), [&](const ServingResult& r) {
-        return r.reason == results.front().reason;
-    });
+    const bool alike = std::ranges::all_of(
+        results, [&](const ServingResult& r) { return r.reason == results.front().reason; });
     return alike ? fmt::format("None of these devices serves it: {}.", results.front().reason)
                  : std::string("None of these devices serves it; why stands below the table.");
 }
@@ -311,11 +305,8 @@ Takeaway serving_takeaway(std::span<const ServingResult> results, const ServiceL
     if (doubted != nullptr && (best == nullptr || worth(*doubted, level) >= worth(*best, level)))
         takeaway.lines.push_back(
             fmt::format("Not ranked, {}: {}", doubted->doubt.text(), served_text(*doubted)));
-    std::vector<std::string> over;
-    for (const ServingResult& r : results)
-        if (r.overloaded && &r != best && !contains(over, r.hardware))
-            over.push_back(r.hardware);
-    if (!over.empty())
+    const auto others = kept(results, [&](const ServingResult& r) { return r.overloaded && &r != best; });
+    if (const auto over = distinct(others, &ServingResult::hardware); !over.empty())
         takeaway.lines.push_back(fmt::format("Overloaded: {}.", fmt::join(over, ", ")));
     if (failed > 0)
         takeaway.lines.push_back(fmt::format("No answer for {} of {}.", failed, results.size()));
@@ -334,8 +325,7 @@ Takeaway frontier_takeaway(std::span<const ServingResult> results) {
             device = &r;
     }
     if (!user) {
-        const auto any =
-            std::find_if(results.begin(), results.end(), [](const ServingResult& r) { return r.ok; });
+        const auto any = std::ranges::find_if(results, &ServingResult::ok);
         return {{any == results.end() ? none_served_text(results)
                                       : fmt::format("Not ranked: {}.", any->doubt.text())}};
     }
@@ -358,8 +348,7 @@ std::vector<std::string> serving_lines(std::span<const ServingResult> results, c
 }
 
 Report describe_frontier(std::span<const ServingResult> results) {
-    Report report;
-    report.title = results.empty() ? "Serving" : "Serving " + results.front().model;
+    Report report{results.empty() ? "Serving" : "Serving " + results.front().model, {}};
     add_blocks(report, Heading{1, report.title}, frontier_takeaway(results),
                frontier_table(results, serving_frontier(results)), sweep_chart(results),
                serving_table(results, as_asked(results)));
@@ -371,8 +360,7 @@ Report tabulate_serving(std::span<const ServingResult> results) {
 }
 
 Report describe_serving(std::span<const ServingResult> results, const ServiceLevel& level) {
-    Report report;
-    report.title = results.empty() ? "Serving" : "Serving " + results.front().model;
+    Report report{results.empty() ? "Serving" : "Serving " + results.front().model, {}};
     add_blocks(report, Heading{1, report.title}, serving_takeaway(results, level));
     std::vector<ServedRun> best_first = as_asked(results);
     std::ranges::stable_sort(best_first,

@@ -11,10 +11,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <filesystem>
 #include <map>
 #include <utility>
-#include <vector>
 
 namespace archsim {
 
@@ -311,8 +309,7 @@ std::string launch_stack(const Session& session, LaunchTarget target) {
     const std::string id = target == LaunchTarget::sglang   ? "sglang"
                            : target == LaunchTarget::trtllm ? "trt-llm"
                                                             : "vllm";
-    const auto known = session.hardware().runtime_ids();
-    return contains(known, id) ? id : "";
+    return contains(session.hardware().runtime_ids(), id) ? id : "";
 }
 
 std::string launch_text(const Session& session, const SizingAnswer& answer, const SizedDevice& device,

@@ -4,8 +4,6 @@
 #include "answers/sizing/size_service.hpp"
 
 #include <cstdint>
-#include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>

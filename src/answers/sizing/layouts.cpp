@@ -9,17 +9,13 @@
 
 namespace archsim {
 
-namespace {
-
 // Devices of a node where its file does not say: the PCIe slots of the usual server, a host of TPUs.
 constexpr std::int64_t kUsualNode = 8;
 constexpr std::int64_t kMostNodes = 8;
 
-bool divides(std::int64_t tensor, double heads) {
+static bool divides(std::int64_t tensor, double heads) {
     return heads <= 0 || std::fmod(heads, static_cast<double>(tensor)) == 0;
 }
-
-} // namespace
 
 std::vector<Parallelism> engine_ways(const Device& device, const ServerMemory& stack, double heads,
                                      bool experts) {
@@ -88,10 +84,6 @@ std::string devices_text(const SizedDevice& d) {
     return fmt::format("{} device{} ({})", devices, devices == 1 ? "" : "s",
                        to_string(d.layout->run.parallelism));
 }
-
-} // namespace
-
-namespace {
 
 /// "a budget of 141 USD/h": of three digits, rounded up so that it is enough.
 std::string budget_text(double usd) {

@@ -2,6 +2,7 @@
 
 #include "archsim/core/finding.hpp"
 #include "core/in_parallel.hpp"
+#include "core/lists.hpp"
 
 #include <fmt/format.h>
 
@@ -167,11 +168,10 @@ class PairSizer {
 void size_pairs(const SizingBasis& basis, const std::vector<const Conditions*>& conditions,
                 SizingAnswer& answer) {
     // Those that serve at all and may be named first, the cheapest first.
-    std::vector<std::size_t> chosen;
-    for (std::size_t i = 0; i < answer.devices.size(); ++i)
-        if (answer.devices[i].doubt.empty() &&
-            (answer.devices[i].layout || answer.devices[i].nearest.ratio > 0))
-            chosen.push_back(i);
+    std::vector<std::size_t> chosen = kept(indices(answer.devices.size()), [&](std::size_t i) {
+        const SizedDevice& d = answer.devices[i];
+        return d.doubt.empty() && (d.layout || d.nearest.ratio > 0);
+    });
     const auto cost = [&](std::size_t i) {
         const auto& layout = answer.devices[i].layout;
         return layout && layout->usd_per_hour ? *layout->usd_per_hour : HUGE_VAL;

@@ -7,8 +7,6 @@
 
 namespace archsim {
 
-namespace {
-
 // A cache is full where less than a fifteenth of it is left: hardly a sequence more.
 constexpr double kFull = 0.93;
 // Engines that stand for many: more of them share their queues hardly better.
@@ -19,8 +17,6 @@ constexpr double kFewestSimulated = 600, kMostSimulated = 1000;
 // Answers of one request alone that are enough to know it.
 constexpr std::size_t kAlone = 4;
 constexpr double kRounding = 1e-9; // of shares: 100 times 0.29 is a little less than 29
-
-} // namespace
 
 double deviation_of(double share) {
     double low = -64, high = 64;

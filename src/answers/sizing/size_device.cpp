@@ -2,6 +2,7 @@
 
 #include "archsim/core/finding.hpp"
 #include "core/data_dir.hpp"
+#include "core/lists.hpp"
 #include "report/blocks/number_format.hpp"
 #include "session/generation/language_model.hpp"
 
@@ -19,10 +20,6 @@ constexpr double kNoMore = 0.02;    // of the likelihood, for which nobody takes
 constexpr double kGramsPerKg = 1000, kWattsPerKw = 1000, kMilliseconds = 1000;
 
 /// "2.55 s", "36.8 ms".
-std::string wait_text(double seconds) {
-    return seconds < 1 ? fmt::format("{:.3g} ms", kMilliseconds * seconds) : fmt::format("{:.3g} s", seconds);
-}
-
 /// A way and how many engines of it hold.
 struct Found {
     Replicas* replicas = nullptr;
@@ -67,10 +64,9 @@ class DeviceSizer {
             return;
         out.layout = layout(out);
         if (!out.holds)
-            out.reason =
-                fmt::format("the limits hold with {:g} %, which more devices hardly raise; {:g} % are "
-                            "asked for",
-                            100 * out.layout->probability, 100 * basis_.request.confidence);
+            out.reason = fmt::format(
+                "the limits hold with {:g} %, which more devices hardly raise; {:g} % are asked for",
+                100 * out.layout->probability, 100 * basis_.request.confidence);
     }
     /// Of the service; 0: there is none.
     std::int64_t devices() const { return best_.devices(); }
@@ -200,8 +196,11 @@ class DeviceSizer {
         if (!out.reason.empty())
             return;
         if (nearest_.ratio > 1)
-            out.reason = fmt::format("one request alone: {} {}, {} x the limit", name_of(nearest_.limit),
-                                     wait_text(nearest_.value), format_number(nearest_.ratio));
+            out.reason =
+                fmt::format("one request alone: {} {}, {} x the limit", name_of(nearest_.limit),
+                            nearest_.value < 1 ? fmt::format("{:.3g} ms", kMilliseconds * nearest_.value)
+                                               : fmt::format("{:.3g} s", nearest_.value),
+                            format_number(nearest_.ratio));
         else
             out.reason = fmt::format("more than {} devices", basis_.request.most_devices);
     }
@@ -314,8 +313,7 @@ bool better(InFormat& a, InFormat& b, const SizingBasis& basis) {
 
 /// Whether the stack has files of weights in a format that nobody asked for.
 bool offers(const Runtime& stack, Precision weights) {
-    return stack.allows(weights) ||
-           std::find(stack.weight_only.begin(), stack.weight_only.end(), weights) != stack.weight_only.end();
+    return stack.allows(weights) || contains(stack.weight_only, weights);
 }
 
 InFormat in_format(const SizingBasis& basis, const std::string& hardware, const Conditions& conditions,

@@ -27,9 +27,8 @@ constexpr double kSecondsPerHour = 3600;
 void check(const SizingRequest& r) {
     if (!(r.serving.load.rate_per_s > 0) == !(r.serving.plan.concurrency > 0) ||
         (r.users > 0 && r.serving.load.trace != nullptr))
-        throw UsageError(
-            "a size needs one load: requests per second (--rate), users (--users), requests in flight "
-            "(--concurrency) or a recording (--trace)");
+        throw UsageError("a size needs one load: requests per second (--rate), users (--users), requests in "
+                         "flight (--concurrency) or a recording (--trace)");
     if (!(r.confidence > 0 && r.confidence < 1))
         throw UsageError(fmt::format("--confidence {:g}: a share above 0 and below 1", r.confidence));
     check_cost_options(r.cost);
@@ -120,15 +119,11 @@ std::optional<double> SizedLayout::usd_per_month() const {
     return usd_per_hour ? std::optional(kHoursPerMonth * *usd_per_hour) : std::nullopt;
 }
 
-namespace {
-
 /// Grams per million tokens of which there are so many a second, by their share of the joules.
-double grams_per_million(const SizedLayout& layout, double joules_per_million) {
+static double grams_per_million(const SizedLayout& layout, double joules_per_million) {
     const double watts = layout.run.summary.watts;
     return watts > 0 ? joules_per_million * layout.carbon_g_per_hour / (watts * kSecondsPerHour) : 0;
 }
-
-} // namespace
 
 double SizedLayout::carbon_g_per_million_output() const {
     return grams_per_million(*this, run.summary.joules_per_million_output);

@@ -156,9 +156,8 @@ double reading_time(double tokens);
 ///
 /// A layout is tensor parallel in powers of two up to a node (pipeline stages over nodes where one does not
 /// hold the model; for mixtures of experts also whole experts with attention data-parallel), times engines
-/// beside each other. Each is judged by the simulation of serve_model, with the same arrivals for all.
-/// The warm-up of users does not count (ServingPlan::warm_up): they start all at once, which no later ones
-/// do.
+/// beside each other. Each is judged by the simulation of serve_model, with the same arrivals for all. The
+/// warm-up of users does not count (ServingPlan::warm_up): they start all at once, which no later ones do.
 ///
 /// The probability that limits hold, in whole per cents, is that of steps which take no more than f times as
 /// long as estimated, f being the largest factor at which the simulated percentiles still hold; f follows the

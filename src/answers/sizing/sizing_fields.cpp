@@ -20,10 +20,9 @@ std::vector<std::string> number_or_none(double value, const char* unit = "") {
 void give_budget(const std::string& text, const std::string& name, SizingRequest& request) {
     const auto rate = parse_usd_per_hour(text), usd = rate ? rate : parse_usd(text);
     if (!usd || *usd <= 0)
-        throw UsageError(
-            fmt::format("{}: expected US dollars an hour or a month (20USD/h, 4000USD/month; no other "
-                        "currency is converted), got \"{}\"",
-                        name, text));
+        throw UsageError(fmt::format("{}: expected US dollars an hour or a month (20USD/h, 4000USD/month; no "
+                                     "other currency is converted), got \"{}\"",
+                                     name, text));
     request.budget_usd_per_hour = *usd;
 }
 

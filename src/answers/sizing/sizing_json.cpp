@@ -7,7 +7,6 @@
 #include "report/blocks/result_text.hpp"
 #include "report/render/answer_document.hpp"
 #include "result/ranking.hpp"
-#include "session/usual_precision.hpp"
 
 namespace archsim {
 
@@ -142,10 +141,6 @@ Members<SizedPair> sized_pair_members() {
         {"pressure", "under the load, by the estimate", &P::pressure, sizing_pressure_members()}};
 }
 
-Question sizing_question(const SizingAnswer& answer, const Conditions& format) {
-    return {Workload{.model = {}, .sizes = answer.request.serving.sizes}, format};
-}
-
 Members<SizingAnswer> sizing_request_members() {
     using A = SizingAnswer;
     std::vector<Member<SizingRequest>> own;
@@ -156,9 +151,10 @@ Members<SizingAnswer> sizing_request_members() {
             Shaped{[&field] { return field_schema(field.kind, {}); }});
     return Members<A>{{"model", "", &A::model}, {"hardware", "", &A::hardware}}
         .with(question_members({FieldOf::any}).of<A>([](const A& a) {
-            return sizing_question(a, a.open              ? *a.open
-                                      : a.formats.empty() ? Conditions{}
-                                                          : a.formats.front());
+            return Question{Workload{.model = {}, .sizes = a.request.serving.sizes}, a.open ? *a.open
+                                                                                     : a.formats.empty()
+                                                                                         ? Conditions{}
+                                                                                         : a.formats.front()};
         }))
         .with({{"precision", "formats, each sized for itself; null: that of several which takes the fewest",
                 [](const A& a) {
@@ -217,29 +213,28 @@ Members<SizingAnswer> sizing_limit_members() {
 
 AnswerDocument<SizingAnswer> sizing_document() {
     using A = SizingAnswer;
-    return {
-        "size_service",
-        "how many devices serve a load within limits",
-        {{"request", "what was asked", std::identity{}, sizing_request_members()},
-         {"model", "", &A::model},
-         {"load", "", std::identity{}, sizing_load_members()},
-         {"limits", "", std::identity{}, sizing_limit_members()},
-         {"basis", "of all prices", [](const A& a) { return basis_text(a.basis); }},
-         {"verdict", "the answer", [](const A& a) { return sizing_takeaway(a).lines; }, lines_members()},
-         {"cheapest", "index into results; null: none holds, or none has a price", &A::cheapest},
-         {"elsewhere", "index into results: cheaper, in a market that does not compare; null: none",
-          &A::elsewhere},
-         {"greenest", "index into results; null: none holds", &A::greenest},
-         {"fewest", "index into results; null: none holds", &A::fewest},
-         {"nearest", "index into results: the smallest miss where none holds", &A::nearest},
-         {"remedy", "what makes it hold", [](const A& a) { return nonempty(a.remedy); }},
-         {"unused_prices", "a sentence for each that was given and decides nothing", &A::unused_prices},
-         {"pairs",
-          "prompts on one kind of device, answers on another: those that hold, cheapest first; where they "
-          "were asked for",
-          &A::pairs, sized_pair_members()},
-         {"unpaired", "pairs that could not be estimated, and why", &A::unpaired},
-         {"results", "", &A::devices, sized_device_members()}}};
+    return {"size_service",
+            "how many devices serve a load within limits",
+            {{"request", "what was asked", std::identity{}, sizing_request_members()},
+             {"model", "", &A::model},
+             {"load", "", std::identity{}, sizing_load_members()},
+             {"limits", "", std::identity{}, sizing_limit_members()},
+             {"basis", "of all prices", [](const A& a) { return basis_text(a.basis); }},
+             {"verdict", "the answer", [](const A& a) { return sizing_takeaway(a).lines; }, lines_members()},
+             {"cheapest", "index into results; null: none holds, or none has a price", &A::cheapest},
+             {"elsewhere", "index into results: cheaper, in a market that does not compare; null: none",
+              &A::elsewhere},
+             {"greenest", "index into results; null: none holds", &A::greenest},
+             {"fewest", "index into results; null: none holds", &A::fewest},
+             {"nearest", "index into results: the smallest miss where none holds", &A::nearest},
+             {"remedy", "what makes it hold", [](const A& a) { return nonempty(a.remedy); }},
+             {"unused_prices", "a sentence for each that was given and decides nothing", &A::unused_prices},
+             {"pairs",
+              "prompts on one kind of device, answers on another: those that hold, cheapest first; where "
+              "they were asked for",
+              &A::pairs, sized_pair_members()},
+             {"unpaired", "pairs that could not be estimated, and why", &A::unpaired},
+             {"results", "", &A::devices, sized_device_members()}}};
 }
 
 } // namespace

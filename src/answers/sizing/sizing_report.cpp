@@ -21,10 +21,6 @@ constexpr double kSizingMilli = 1e-3, kSizingGiga = 1e9;
 
 using SizingColumn = ColumnOf<SizedDevice>;
 
-bool has_layout(const SizedDevice& d) {
-    return d.layout.has_value();
-}
-
 /// A column of what only a layout has.
 template <class Get>
 SizingColumn layout_column(Column column, Get get) {
@@ -116,7 +112,7 @@ Table memory_table(const SizingAnswer& answer) {
           [](const SizedDevice& d) {
               return (d.layout->at_twice.ratio <= 1 ? "holds: " : "") + pressure_text(d.layout->at_twice);
           }}},
-        kept(answer.devices, has_layout));
+        kept(answer.devices, [](const SizedDevice& d) { return d.layout.has_value(); }));
     table.notes.emplace_back("KV cache: in use at most; Engine: activations and what stack and driver keep; "
                              "Free: KV-cache blocks that stay empty.");
     return table;
@@ -148,9 +144,8 @@ Table pairs_table(const SizingAnswer& answer) {
     if (std::ranges::any_of(answer.pairs, over_network))
         table.notes.emplace_back("Caches cross the slower of the networks that are stated.");
     if (!std::ranges::all_of(answer.pairs, over_network))
-        table.notes.emplace_back(
-            "Where neither device states its network, caches are taken to cross as fast as "
-            "between two devices of the answers' kind.");
+        table.notes.emplace_back("Where neither device states its network, caches are taken to cross as fast "
+                                 "as between two devices of the answers' kind.");
     table.notes.emplace_back("Both kinds err alike.");
     return table;
 }
@@ -213,8 +208,7 @@ Bullets reasons(const SizingAnswer& answer) {
 } // namespace
 
 Report describe(const SizingAnswer& answer, const PlainView&, Format format) {
-    Report report;
-    report.title = fmt::format("Sizing {}: {}", answer.model, load_text(answer));
+    Report report{fmt::format("Sizing {}: {}", answer.model, load_text(answer)), {}};
     if (format == Format::csv) {
         report.blocks.emplace_back(
             table_of("Sizes", sizing_columns(basis_text(answer.basis), true), answer.devices));
@@ -237,10 +231,9 @@ Report describe(const SizingAnswer& answer, const PlainView&, Format format) {
         "Holds: the probability that all limits hold, by the error of the estimates; tp: devices that share "
         "every matrix, pp: stages, ep: devices that share the experts, dp: engines beside each other.");
     if (answer.basis == Tenure::buy)
-        table.notes.emplace_back(fmt::format(
-            "Owned: price and its part of a server over {:g} years around the clock, and electricity "
-            "at {:g} USD/kWh.",
-            answer.request.cost.years, answer.request.cost.kwh_price));
+        table.notes.emplace_back(fmt::format("Owned: price and its part of a server over {:g} years around "
+                                             "the clock, and electricity at {:g} USD/kWh.",
+                                             answer.request.cost.years, answer.request.cost.kwh_price));
     else
         table.notes.emplace_back("Rented: on-demand by the hour, around the clock; electricity is in it.");
     table.notes.emplace_back(fmt::format("Carbon: {:g} g CO2e/kWh, {}.", answer.request.cost.grid_intensity,

@@ -3,7 +3,6 @@
 #include "core/lists.hpp"
 #include "report/blocks/number_format.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -39,11 +38,6 @@ std::string money_text(const SizingAnswer& answer, const SizedDevice& d) {
                              basis_text(answer.basis), d.price_basis)
                : std::string(answer.basis == Tenure::buy ? "no price in the database"
                                                          : "no rental price in the database");
-}
-
-std::string power_text(const SizedLayout& l) {
-    return fmt::format("{} at the facility's meter, {} g CO2e/h", format_power(l.watts),
-                       format_number(l.carbon_g_per_hour));
 }
 
 std::string probability_text(double probability) {
@@ -132,10 +126,8 @@ std::string pressure_text(const SizingPressure& p) {
     return text;
 }
 
-namespace {
-
 /// "the limits", said where nobody gave them.
-std::string limits_words(const SizingAnswer& answer) {
+static std::string limits_words(const SizingAnswer& answer) {
     const ServiceLevel& level = answer.request.level;
     return !answer.usual_level ? std::string("the limits")
                                : fmt::format("P99 TTFT {}, TPOT {}", format_time(level.time_to_first_s),
@@ -143,7 +135,7 @@ std::string limits_words(const SizingAnswer& answer) {
 }
 
 /// Where none holds: the nearest, and what would make it hold.
-Takeaway none_takeaway(const SizingAnswer& answer, const std::string& doubted) {
+static Takeaway none_takeaway(const SizingAnswer& answer, const std::string& doubted) {
     Takeaway out;
     std::string line = fmt::format("None {}is {:g} % likely to hold {}",
                                    doubted.empty() ? "" : "that measurements stand behind ",
@@ -168,7 +160,7 @@ Takeaway none_takeaway(const SizingAnswer& answer, const std::string& doubted) {
     return out;
 }
 
-Takeaway single_takeaway(const SizingAnswer& answer) {
+static Takeaway single_takeaway(const SizingAnswer& answer) {
     Takeaway out;
     const auto at = [&](std::optional<std::size_t> i) -> const SizedDevice& { return answer.devices[*i]; };
     const std::string doubted = doubted_text(answer);
@@ -190,7 +182,10 @@ Takeaway single_takeaway(const SizingAnswer& answer) {
         out.lines.back() += fmt::format(" Lowest carbon, too: {} g CO2e/h.",
                                         format_number(at(answer.greenest).layout->carbon_g_per_hour));
     } else {
-        told("Lowest carbon", answer.greenest, power_text(*at(answer.greenest).layout));
+        const SizedLayout& l = *at(answer.greenest).layout;
+        told("Lowest carbon", answer.greenest,
+             fmt::format("{} at the facility's meter, {} g CO2e/h", format_power(l.watts),
+                         format_number(l.carbon_g_per_hour)));
     }
     if (answer.fewest != answer.cheapest && answer.fewest != answer.greenest)
         told("Fewest devices", answer.fewest, money_text(answer, at(answer.fewest)));
@@ -210,8 +205,6 @@ Takeaway single_takeaway(const SizingAnswer& answer) {
         out.lines.push_back(std::move(misses));
     return out;
 }
-
-} // namespace
 
 Takeaway sizing_takeaway(const SizingAnswer& answer) {
     Takeaway out = single_takeaway(answer);

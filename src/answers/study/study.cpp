@@ -17,10 +17,8 @@
 
 namespace archsim {
 
-namespace {
-
-Result failed_cell(const std::string& model, const std::string& hardware, const Conditions& conditions,
-                   std::string reason) {
+static Result failed_cell(const std::string& model, const std::string& hardware, const Conditions& conditions,
+                          std::string reason) {
     auto facts = std::make_shared<ModelFacts>();
     facts->name = facts->title = model;
     Result cell;
@@ -32,13 +30,8 @@ Result failed_cell(const std::string& model, const std::string& hardware, const 
     return cell;
 }
 
-} // namespace
-
 std::size_t Study::cells() const {
-    std::size_t count = 0;
-    for (const StudyGroup& group : groups)
-        count += group.results.size();
-    return count;
+    return sum_of(groups, [](const StudyGroup& group) { return group.results.size(); });
 }
 
 std::size_t Study::cells(Status status) const {
@@ -142,8 +135,6 @@ struct FirstPlace {
     const Result* best; ///< null: none may be named first
     bool tied;
 };
-using WinnerColumns = std::vector<ColumnOf<FirstPlace>>;
-
 Table winners(const Study& study) {
     using F = FirstPlace;
     const Metric& by = ranked_by(study.request.conditions);
@@ -156,7 +147,7 @@ Table winners(const Study& study) {
         rows.push_back({&group, winner && winner->leads ? &group.results[winner->best] : nullptr,
                         rank != ranks.end() && rank->tied});
     }
-    WinnerColumns columns = {
+    std::vector<ColumnOf<FirstPlace>> columns = {
         {{"Model", "", "model"}, [](const F& row) { return Cell{row.group->model}; }},
         {{"Batch", "", "batch_size", Align::right},
          [](const F& row) { return count_cell(true, static_cast<double>(row.group->batch_size)); }},
@@ -185,18 +176,11 @@ Table winners(const Study& study) {
 
 /// Every cell, group by group, best first.
 std::vector<RankedResult> study_rows(const Study& study) {
-    std::vector<RankedResult> rows;
-    for (const StudyGroup& group : study.groups)
-        for (const RankedResult& row : ranked(
-                 {group.results, static_cast<double>(group.batch_size), &ranked_by(study.request.conditions)},
-                 study_view(study)))
-            rows.push_back(row);
-    return rows;
-}
-
-/// The formats of its cells, each once.
-std::vector<std::string> precisions_of(const Study& study) {
-    return distinct(study.groups, &StudyGroup::precision);
+    return flattened(study.groups, [&](const StudyGroup& group) {
+        return ranked(
+            {group.results, static_cast<double>(group.batch_size), &ranked_by(study.request.conditions)},
+            study_view(study));
+    });
 }
 
 /// What is asked of every cell, under the keys of a study file; devices are its hardware.
@@ -211,19 +195,19 @@ Members<Study> study_request_members() {
     const auto asked = [](auto StudyRequest::*member) {
         return [member](const S& s) { return s.request.*member; };
     };
-    return Members<S>{{"file", "", asked(&StudyRequest::file)},
-                      {"title", "", asked(&StudyRequest::title)},
-                      {"description", "", asked(&StudyRequest::description)},
-                      {"models", "", asked(&StudyRequest::models)},
-                      {"devices", "", asked(&StudyRequest::devices)},
-                      {"runtimes", "software stacks; default: the devices' own",
-                       [](const S& s) {
-                           return mapped(s.request.stacks, [](const std::string& name) {
-                               return name.empty() ? "default" : name;
-                           });
-                       }},
-                      {"batch_sizes", "", asked(&StudyRequest::batch_sizes)},
-                      {"precisions", "", precisions_of}}
+    return Members<S>{
+        {"file", "", asked(&StudyRequest::file)},
+        {"title", "", asked(&StudyRequest::title)},
+        {"description", "", asked(&StudyRequest::description)},
+        {"models", "", asked(&StudyRequest::models)},
+        {"devices", "", asked(&StudyRequest::devices)},
+        {"runtimes", "software stacks; default: the devices' own",
+         [](const S& s) {
+             return mapped(s.request.stacks,
+                           [](const std::string& name) { return name.empty() ? "default" : name; });
+         }},
+        {"batch_sizes", "", asked(&StudyRequest::batch_sizes)},
+        {"precisions", "", [](const S& s) { return distinct(s.groups, &StudyGroup::precision); }}}
         .with(question_members().under(study_key).of<S>([](const S& s) {
             return Question{s.request.workload, s.request.conditions};
         }));

@@ -28,10 +28,9 @@ constexpr std::int64_t kMaxFactors = 1'000'000; ///< of one axis
 constexpr double kRounding = 1e-12;             ///< of a factor that was computed
 
 [[noreturn]] void malformed(std::string_view text, std::string_view why) {
-    throw UsageError(
-        fmt::format("\"{}\": {}; write NAME=0.5x,1x,2x or NAME=0.5x..4x:log8 or NAME=0.5x..4x:8, "
-                    "or values with a unit for factors",
-                    text, why));
+    throw UsageError(fmt::format("\"{}\": {}; write NAME=0.5x,1x,2x or NAME=0.5x..4x:log8 or "
+                                 "NAME=0.5x..4x:8, or values with a unit for factors",
+                                 text, why));
 }
 
 /// The values of an axis, all of which are factors, or none.
@@ -141,10 +140,8 @@ std::vector<SweepRow> ParetoFront::rows() const {
     return sorted;
 }
 
-namespace {
-
 /// The same estimate of another design.
-bool alike(const SweepRow& a, const SweepRow& b) {
+static bool alike(const SweepRow& a, const SweepRow& b) {
     const auto values = [](const std::optional<Measure>& x, const std::optional<Measure>& y) {
         return x.has_value() == y.has_value() && (!x || x->value == y->value);
     };
@@ -152,8 +149,6 @@ bool alike(const SweepRow& a, const SweepRow& b) {
            a.runtime == b.runtime &&
            std::equal(a.measures.begin(), a.measures.end(), b.measures.begin(), b.measures.end(), values);
 }
-
-} // namespace
 
 bool BestRows::before(const SweepRow& a, const SweepRow& b) const {
     if (leads(a.standing) != leads(b.standing))
@@ -279,10 +274,9 @@ void Sweep::settle_axes() {
         SweepAxis& axis = request_.axes[a];
         if (axis.absolute) {
             if (devices_.size() > 1)
-                throw UsageError(
-                    fmt::format("{}: a value with a unit is another factor on each of {} devices; "
-                                "give factors, or one device",
-                                axis.name, devices_.size()));
+                throw UsageError(fmt::format("{}: a value with a unit is another factor on each of {} "
+                                             "devices; give factors, or one device",
+                                             axis.name, devices_.size()));
             const double own = own_amount(varied_part(axis.name),
                                           *session_.machine(request_.hardware[0], request_.conditions));
             for (double& value : axis.factors)

@@ -290,10 +290,9 @@ std::uint64_t write_sweep(const Sweep& sweep, const fs::path& named, const Sweep
     if (options.resume) {
         found = partial.take_up(ours);
         const auto another = [](const fs::path& what) {
-            throw InputError(fmt::format(
-                "{}: belongs to another sweep, or its models, devices or tool were changed since; give its "
-                "flags and files, or another file",
-                what.string()));
+            throw InputError(fmt::format("{}: belongs to another sweep, or its models, devices or tool were "
+                                         "changed since; give its flags and files, or another file",
+                                         what.string()));
         };
         if (found.another || found.points > all)
             another(beside(file, ".partial"));
@@ -345,10 +344,9 @@ void merge_sweeps(const std::vector<fs::path>& shards, const fs::path& named) {
     for (const fs::path& shard : shards) {
         SweepDescription description = read_description(shard);
         if (description.request != whole.request || description.shards != whole.shards)
-            throw InputError(
-                fmt::format("{}: belongs to another sweep than {}, or its models, devices or tool were "
-                            "changed between them",
-                            shard.string(), shards.front().string()));
+            throw InputError(fmt::format("{}: belongs to another sweep than {}, or its models, devices or "
+                                         "tool were changed between them",
+                                         shard.string(), shards.front().string()));
         const std::uint64_t index = description.shard;
         if (index >= shards.size() || !ordered[index].empty())
             throw InputError(

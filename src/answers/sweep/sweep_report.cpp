@@ -110,10 +110,9 @@ Table best_table(const SweepSummary& summary) {
     Table table = table_of(fmt::format("Points (sorted by {})", summary.best.metric().noun),
                            point_columns(summary.axes, metrics, summary.facts, rows), rows);
     if (rows.size() < summary.estimated)
-        table.notes.push_back(
-            fmt::format("{} of {} points, equal ones once: --top 0 lists all, --output FILE.csv "
-                        "writes every one with all metrics.",
-                        rows.size(), summary.points));
+        table.notes.push_back(fmt::format("{} of {} points, equal ones once: --top 0 lists all, --output "
+                                          "FILE.csv writes every one with all metrics.",
+                                          rows.size(), summary.points));
     append(table.notes, summary.notes);
     return table;
 }

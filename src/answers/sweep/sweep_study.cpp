@@ -59,9 +59,8 @@ std::vector<double> charted(std::vector<double> factors) {
     factors.erase(std::unique(factors.begin(), factors.end()), factors.end());
     if (factors.size() <= kCurvePoints)
         return factors;
-    std::vector<double> some = mapped(indices(kCurvePoints), [&](std::size_t i) {
-        return factors[i * (factors.size() - 1) / (kCurvePoints - 1)];
-    });
+    auto some = mapped(indices(kCurvePoints),
+                       [&](std::size_t i) { return factors[i * (factors.size() - 1) / (kCurvePoints - 1)]; });
     if (!contains(some, 1.0))
         some.insert(std::ranges::lower_bound(some, 1.0), 1.0);
     return some;

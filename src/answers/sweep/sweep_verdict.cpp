@@ -33,11 +33,6 @@ std::vector<SweepWinner> sweep_winners(const SweepSummary& summary) {
     return list;
 }
 
-/// The models in the order of their rows.
-std::vector<std::string> models_of(const SweepSummary& summary) {
-    return distinct(sweep_winners(summary), [](const SweepWinner& winner) { return winner.row.model; });
-}
-
 /// "bandwidth 1.41x, units 2.00x"; empty of the device as it is stated.
 std::string factors_text(const SweepRow& row, const std::vector<SweepAxis>& axes) {
     return joined(indices(std::min(axes.size(), row.factors.size())), [&](std::size_t i) {
@@ -227,7 +222,8 @@ std::vector<std::string> sweep_lines(const SweepSummary& summary) {
     if (summary.estimated == 0)
         return {fmt::format("None of {} could be estimated{}{}.", points, why.empty() ? "" : ": ", why)};
     std::vector<std::string> lines;
-    const std::vector<std::string> models = models_of(summary);
+    const std::vector<std::string> models =
+        distinct(sweep_winners(summary), [](const SweepWinner& winner) { return winner.row.model; });
     for (const std::string& model : models)
         lines.push_back(models.size() == 1 ? model_line(summary, model)
                                            : fmt::format("{}: {}", model, model_line(summary, model)));

@@ -11,12 +11,8 @@
 
 namespace archsim {
 
-namespace {
-
 /// A structure of a thousand steps is a thousand devices, several of them as many as there are points.
-constexpr std::size_t kMachines = 4096;
-
-} // namespace
+static constexpr std::size_t kMachines = 4096;
 
 SweepShared::SweepShared(const Session& session, const SweepRequest& request, std::span<const Model> models,
                          std::span<const Bindings> sizes, unsigned threads)
@@ -85,32 +81,19 @@ std::shared_ptr<const Machine> SweepShared::machine(const MachineKey& key, std::
     }
 }
 
-namespace {
-
 constexpr auto kNone = std::numeric_limits<std::size_t>::max();
 /// Machines whose counts are kept: some hundred kilobytes each.
 constexpr std::size_t kPlaces = 256;
 
-/// Changes of parameters, which a machine keeps; the rest is put on its rates, prices and limits anew.
-bool changes_parameters(Lever lever) {
-    return lever == Lever::fixed_cost || lever == Lever::host_time;
-}
-
 /// Whether the machine runs a network that leaves its formats to the request in either with the same result,
 /// but for the format's name.
-bool run_alike(const PrecisionConfig& a, const PrecisionConfig& b, const Machine& machine) {
+static bool run_alike(const PrecisionConfig& a, const PrecisionConfig& b, const Machine& machine) {
     return a == PrecisionConfig::uniform(a.compute) && b == PrecisionConfig::uniform(b.compute) &&
            runs_alike(a.compute, b.compute, machine);
 }
 
-bool leaves_formats_open(const ShapedGraph& graph) {
-    return !graph.stored_weights && std::ranges::none_of(graph.operators, [](const Operator& op) {
-        return op.native_precision.has_value();
-    });
-}
-
 /// The machine as stated, but for its parameters.
-void restate(const Machine& stated, Machine& machine) {
+static void restate(const Machine& stated, Machine& machine) {
     machine.rates = stated.rates;
     machine.energy = stated.energy;
     machine.power_limit_w = stated.power_limit_w;
@@ -120,7 +103,7 @@ void restate(const Machine& stated, Machine& machine) {
     machine.price_scale = stated.price_scale;
 }
 
-void take_over(const Result& result, const MetricView& view, SweepRow& row) {
+static void take_over(const Result& result, const MetricView& view, SweepRow& row) {
     const Estimate& e = result.estimate;
     row.runtime = result.runtime ? result.runtime->id : "";
     row.status = e.status;
@@ -139,8 +122,6 @@ void take_over(const Result& result, const MetricView& view, SweepRow& row) {
         row.reason = e.uncounted;
     }
 }
-
-} // namespace
 
 SweepWorker::SweepWorker(SweepShared& shared, std::span<const Conditions> formats)
     : shared_(shared), request_(shared.request()), formats_(formats), widths_(request_.hardware.size()) {
@@ -193,7 +174,8 @@ SweepWorker::Place& SweepWorker::enter(const SweepPoint& point) {
         }
         if (target.counts)
             key.counted[static_cast<std::size_t>(*target.lever)] = point.factors[i];
-        if (!changes_parameters(*target.lever))
+        // A machine keeps changes of parameters; the rest is put on its rates, prices and limits anew.
+        if (*target.lever != Lever::fixed_cost && *target.lever != Lever::host_time)
             changes[*target.lever] = point.factors[i];
     }
     if (!place_ || key != *key_)
@@ -268,8 +250,14 @@ void SweepWorker::find_alike_formats(const SweepPoint& point, const Place& place
     alike_.resize(formats_.size());
     comes_again_.assign(formats_.size(), false);
     executed_.resize(formats_.size());
-    if (place.stated && !formats_open_)
-        formats_open_ = leaves_formats_open(bound(point)->graph());
+    if (place.stated && !formats_open_) {
+        const auto network = bound(point);
+        const ShapedGraph& graph = network->graph();
+        formats_open_ =
+            !graph.stored_weights && std::ranges::none_of(graph.operators, [](const Operator& op) {
+                return op.native_precision.has_value();
+            });
+    }
     for (std::size_t p = 0; p < formats_.size(); ++p) {
         alike_[p] = p;
         if (!place.stated) {
@@ -365,8 +353,7 @@ void SweepWorker::price(const SweepPoint& point, Place& place, PreparedRun& prep
     if (!prepared.runs)
         return;
     Machine& machine = *place.machine;
-    const bool described =
-        std::all_of(point.factors.begin(), point.factors.end(), [](double factor) { return factor == 1; });
+    const bool described = std::ranges::all_of(point.factors, [](double factor) { return factor == 1; });
     if (described || machine.power_budget_w <= 0)
         return estimate_run(prepared, machine, place.counts);
     if (!budget_scale_) {

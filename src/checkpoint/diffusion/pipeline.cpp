@@ -6,7 +6,6 @@
 #include "core/parse_number.hpp"
 #include "core/text_file.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -359,15 +358,12 @@ class PipelineReader {
              std::vector<std::string> times, bool reads_text = false) {
         if (!only_.empty() && part.name != only_)
             return;
-        DiffusionPart made;
-        made.name = part.name;
-        made.architecture = part.architecture;
-        made.times = std::move(times);
-        made.divides = row != nullptr && row->divides;
+        DiffusionPart made{.name = part.name,
+                           .architecture = part.architecture,
+                           .times = std::move(times),
+                           .divides = row != nullptr && row->divides};
         if (row != nullptr) {
-            Decoder base;
-            base.name = part.name;
-            base.type = type_;
+            Decoder base{.name = part.name, .type = type_};
             Fields f(part.config, part.file);
             if (f.has({"quantization_config"}))
                 read_quantization(f, base);

@@ -147,8 +147,7 @@ TensorId conditioning(Net& g, Fields& f, const PartPlace& place, std::int64_t fi
 
 Graph build_unet(Fields& f, const Decoder& base, const PartPlace& place) {
     Net g(base);
-    Sizes s;
-    s.channels = sizes_of(f, "block_out_channels");
+    Sizes s{.channels = sizes_of(f, "block_out_channels")};
     const std::size_t blocks = s.channels.size();
     // The field is named after the size of a head and holds their number in every published file.
     s.heads = per_block(f, f.has({"num_attention_heads"}) ? "num_attention_heads" : "attention_head_dim",

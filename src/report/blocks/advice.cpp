@@ -67,10 +67,9 @@ std::string measuring_text(const Result& r) {
     const Interval& now = r.estimate.latency_interval;
     if (!after || *after > kWorthIt * now.high / now.low)
         return "";
-    return fmt::format(
-        "measure a network on it, --measured \"NETWORK {} on {} = TIME\": the interval narrows "
-        "from a factor of {:.1f} to {:.1f}",
-        name_of(r.estimate.executed.activations), r.device->id, now.high / now.low, *after);
+    return fmt::format("measure a network on it, --measured \"NETWORK {} on {} = TIME\": the interval "
+                       "narrows from a factor of {:.1f} to {:.1f}",
+                       name_of(r.estimate.executed.activations), r.device->id, now.high / now.low, *after);
 }
 
 /// " over PCIe 4.0 x16 (31.5 GB/s)"
@@ -128,10 +127,8 @@ std::vector<Advice> advice_for(std::span<const TriedChange> tried, std::span<con
         if (skipped(change.result))
             continue;
         constexpr double kWorthSaying = 1.05;
-        std::string text = fmt::format("{}, {:.3g}x", change.asked, change.gain);
-        constexpr double kSurely = 0.995;
-        if (change.probability < kSurely)
-            text += fmt::format(" ({:.0f} % likely)", 100 * change.probability);
+        std::string text =
+            fmt::format("{}, {:.3g}x{}", change.asked, change.gain, likely_text(change.probability));
         if (change.first_token >= kWorthSaying)
             text += fmt::format(" (first token {:.3g}x as late)", change.first_token);
         if (!all.empty() && all.back().result == change.result)

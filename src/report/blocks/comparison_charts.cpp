@@ -15,14 +15,6 @@
 
 namespace archsim {
 
-namespace {
-
-std::vector<Result> estimates_of(std::span<const Result> results) {
-    return kept(results, &Result::ok);
-}
-
-} // namespace
-
 Chart tradeoff_chart(std::span<const Result> results, const Metric& x, const Metric& y,
                      const CostOptions& conditions) {
     std::string other = y.key;
@@ -130,7 +122,7 @@ Chart region_heat_map(std::span<const Result> results) {
 
 std::vector<Block> comparison_charts(std::span<const Result> results) {
     std::vector<Block> blocks;
-    const std::vector<Result> estimates = estimates_of(results);
+    const std::vector<Result> estimates = kept(results, &Result::ok);
     if (estimates.empty())
         return blocks;
     blocks.emplace_back(compares_generation(estimates)

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace archsim {
@@ -177,9 +176,8 @@ Table token_table(std::span<const Result> results, const CostOptions& options) {
         {{"Tokens", "", "tokens"}, &Row::tokens}};
     append(columns, cost_columns<Row>(CostsOf::tokens));
     Table table = table_of("Cost per million tokens, carbon per thousand", columns, rows);
-    table.notes.push_back(
-        "A token of the prompt takes its share of the pass over the prompts, a token of the "
-        "answer its share of a decoding step; both at the batch of this answer.");
+    table.notes.push_back("A token of the prompt takes its share of the pass over the prompts, a token of "
+                          "the answer its share of a decoding step; both at the batch of this answer.");
     return table;
 }
 
@@ -256,8 +254,7 @@ std::vector<Block> cost_blocks(std::span<const Result> results, const CostOption
     append(table.notes, assumption_notes(options));
     if (std::string said = cost_basis(results, options); !said.empty())
         table.notes.insert(table.notes.begin(), std::move(said));
-    std::vector<std::shared_ptr<const Device>> devices =
-        mapped(rows, [&](const Row& row) { return row.result->device; });
+    const auto devices = mapped(rows, [](const Row& row) { return row.result->device; });
     CostOptions both = options; // the table has what is rented beside what is bought
     both.tenure = Tenure::cheaper;
     append(table.notes, unused_prices(devices, both));
@@ -283,10 +280,9 @@ std::vector<Block> carbon_blocks(std::span<const Result> results, const CostOpti
                                 format_number(*cost.carbon_g * 1e3));
     if (line.empty())
         return {};
-    return {Paragraph{fmt::format("Carbon, CO2e per 1,000 inferences at {:g} g/kWh, {}, {:g} % "
-                                  "utilisation: {}.",
-                                  options.grid_intensity, pue_text(options.pue), 100 * options.utilization,
-                                  line)}};
+    return {Paragraph{
+        fmt::format("Carbon, CO2e per 1,000 inferences at {:g} g/kWh, {}, {:g} % utilisation: {}.",
+                    options.grid_intensity, pue_text(options.pue), 100 * options.utilization, line)}};
 }
 
 Members<Explained> cost_members() {

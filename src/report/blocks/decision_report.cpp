@@ -6,7 +6,6 @@
 #include "report/blocks/number_format.hpp"
 #include "result/ranking.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -86,10 +85,6 @@ struct DecidedDevice {
     std::size_t index = 0;
 };
 
-std::vector<DecidedDevice> decided_devices(const LabelledDecision& d) {
-    return mapped(indices(d.labels.size()), [&](std::size_t i) { return DecidedDevice{&d, i}; });
-}
-
 const char* const kHeadroom = "room under a limit as a share of it; below 0: short by that much";
 
 Members<Verdict> limit_verdict_members() {
@@ -166,10 +161,9 @@ std::vector<Block> decision_blocks(const Decision& d, std::span<const Result> re
                                  "with the probability that it is met");
     if (!d.request.pareto.empty()) {
         const auto nouns = mapped(d.request.pareto, [](const Metric* m) { return m->noun; });
-        table.notes.push_back(
-            fmt::format("Pareto front of {}: no other device is better in one of them and as "
-                        "good in the rest",
-                        fmt::join(nouns, ", ")));
+        table.notes.push_back(fmt::format(
+            "Pareto front of {}: no other device is better in one of them and as good in the rest",
+            fmt::join(nouns, ", ")));
     }
     blocks.emplace_back(std::move(table));
     blocks.emplace_back(Paragraph{recommendation(d, results, labels), Tone::strong});
@@ -191,7 +185,11 @@ Members<LabelledDecision> decision_members() {
              }},
             {"preference", "metric that decides among those that meet the limits",
              [](const D& d) { return d.decision->request.preference->key; }},
-            {"verdicts", "", decided_devices, decided_device_members()},
+            {"verdicts", "",
+             [](const D& d) {
+                 return mapped(indices(d.labels.size()), [&](std::size_t i) { return DecidedDevice{&d, i}; });
+             },
+             decided_device_members()},
             {"recommended", "null: none that may be named first qualifies",
              [](const D& d) {
                  const auto& winner = d.decision->recommended;

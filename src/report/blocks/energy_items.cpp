@@ -4,7 +4,6 @@
 #include "report/blocks/number_format.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace archsim {

@@ -23,10 +23,6 @@ std::string price_text(const EnergyItem& item) {
     return fmt::format("{} pJ", format_number(item.each_j * 1e12));
 }
 
-std::string count_text(const EnergyItem& item) {
-    return item.timed ? format_time(item.count) : format_count(item.count);
-}
-
 Table account(const Result& result) {
     const std::vector<EnergyItem> items = energy_items(result);
     Table table;
@@ -44,7 +40,7 @@ Table account(const Result& result) {
          {{"Event", "", "event"}, &I::title},
          {least_best("Count", "", "count"),
           [](const I& i) {
-              return Cell{count_text(i), i.count};
+              return Cell{i.timed ? format_time(i.count) : format_count(i.count), i.count};
           }},
          {least_best("Each", "", "each_j"),
           [](const I& i) {
@@ -118,9 +114,9 @@ Table by_subgraph(const Result& result) {
                 const double joules = parts_of(r.energy)[p], whole = r.energy.total();
                 return Cell{fmt::format("{:.0f}", whole > 0 ? 100 * joules / whole : 0), joules};
             });
-    std::vector<Row> rows;
-    for (const SubgraphEstimate& s : result.estimate.subgraphs)
-        rows.push_back({result.partition->subgraphs[s.index].name, s.energy, s.latency_s});
+    auto rows = mapped(result.estimate.subgraphs, [&](const SubgraphEstimate& s) {
+        return Row{result.partition->subgraphs[s.index].name, s.energy, s.latency_s};
+    });
     if (const EnergyBreakdown rest = outside_of_subgraphs(result.estimate); rest.total() > 1e-9 * total)
         rows.push_back({"outside subgraphs", rest, result.estimate.network_s});
     Table table = table_of("Energy by subgraph", columns, rows);
@@ -209,10 +205,9 @@ Members<SubgraphEnergy> subgraph_energy_members() {
 Sometimes<std::vector<SubgraphEnergy>> energy_by_subgraph(const Result& r, bool asked) {
     if (!asked || !r.ok() || !r.partition)
         return {};
-    std::vector<SubgraphEnergy> list;
-    for (const SubgraphEstimate& s : r.estimate.subgraphs)
-        list.push_back({r.partition->subgraphs[s.index].name, s.energy});
-    return {std::move(list)};
+    return {mapped(r.estimate.subgraphs, [&](const SubgraphEstimate& s) {
+        return SubgraphEnergy{r.partition->subgraphs[s.index].name, s.energy};
+    })};
 }
 
 } // namespace
@@ -254,8 +249,7 @@ Members<EnergyItem> energy_event_members() {
 }
 
 Report describe_energy(std::span<const Result> results, const EnergyView& view) {
-    Report report;
-    report.title = "Energy, event by event";
+    Report report{"Energy, event by event", {}};
     for (const Result& result : results) {
         if (!result.ok() || !result.machine->energy) {
             report.blocks.push_back(

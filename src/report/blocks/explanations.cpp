@@ -25,9 +25,8 @@ using ColdRow = std::pair<const Result*, ColdStart>;
 std::optional<ColdStart> cold_start_of(const Result& r) {
     if (!r.ok() || r.machine == nullptr)
         return std::nullopt;
-    double largest = 0;
-    for (const ResultPart& part : r.parts)
-        largest = std::max(largest, part.result->model->operators);
+    const double largest =
+        peak_of(0.0, r.parts, [](const ResultPart& part) { return part.result->model->operators; });
     return cold_start(*r.machine, r.model->operators, r.estimate.memory.weight_bytes, r.estimate.latency_s,
                       largest);
 }
@@ -67,15 +66,13 @@ Table cold_start_table(std::span<const Result> results) {
          {{"Link from", "", "link_source", Align::left, 2},
           [](const ColdRow& r) { return kind_of(r.second.link); }}});
     Table table = table_of("Cold Start (First Inference, Nothing Cached)", columns, rows);
-    table.notes = {
-        "Build: compilation or graph building by the software stack, which many keep on disk, and nothing "
-        "where a network is compiled before it is deployed; weights: their way to the device; storage is not "
-        "counted; prebuilt: the first inference where the build is on disk, or shaders were compiled before "
-        "anybody waits"};
+    table.notes = {"Build: compilation or graph building by the software stack, which many keep on disk, and "
+                   "nothing where a network is compiled before it is deployed; weights: their way to the "
+                   "device; storage is not counted; prebuilt: the first inference where the build is on "
+                   "disk, or shaders were compiled before anybody waits"};
     if (parts)
-        table.notes.emplace_back(
-            "Side by side: all parts of the model built at once, each on a thread of its "
-            "own, where the stack can; their weights share the link");
+        table.notes.emplace_back("Side by side: all parts of the model built at once, each on a thread of "
+                                 "its own, where the stack can; their weights share the link");
     return table;
 }
 

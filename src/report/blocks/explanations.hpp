@@ -8,7 +8,6 @@
 #include "estimate/cold_start.hpp"
 #include "fields/json_members.hpp"
 #include "report/blocks/energy_report.hpp"
-#include "result/memory_fit.hpp"
 
 #include <optional>
 #include <span>

@@ -201,12 +201,6 @@ auto high(Interval GenerationEstimate::*interval) {
     return [interval](const GenerationEstimate& g) { return (g.*interval).high; };
 }
 
-Members<GenerationStep> step_members() {
-    return {{"context", "tokens in the cache before the step", &GenerationStep::context},
-            {"latency_s", "", &GenerationStep::latency_s},
-            {"energy_j", "", &GenerationStep::energy_j}};
-}
-
 Members<OffloadChoice> offload_members() {
     using O = OffloadChoice;
     return {{"part", "what is kept in host memory", &O::part},
@@ -321,7 +315,10 @@ Members<ShownGeneration> generation_members() {
         {"energy_per_request_j", "", if_ok(&G::energy_per_request_j)},
         {"power_per_device_w", "", if_ok(&G::power_per_device_w)},
         {"power_w", "of all devices", if_ok([](const G& g) { return g.power_per_device_w() * g.devices; })},
-        {"steps", "some of those that write a token", planned(&G::steps), step_members()},
+        {"steps", "some of those that write a token", planned(&G::steps),
+         Members<GenerationStep>{{"context", "tokens in the cache before the step", &GenerationStep::context},
+                                 {"latency_s", "", &GenerationStep::latency_s},
+                                 {"energy_j", "", &GenerationStep::energy_j}}},
         {"offload", "where the model is too large: what host memory could hold", planned(&G::offload),
          offload_members()},
         {"serving", "a server that always has requests waiting; null: not estimated",

@@ -7,6 +7,7 @@
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/shape_text.hpp"
 #include "result/bound_shares.hpp"
+#include "result/memory_fit.hpp"
 
 #include <algorithm>
 #include <fmt/ranges.h>
@@ -324,16 +325,14 @@ std::vector<Block> memory_blocks(std::span<const Result> results) {
     for (const Result& r : results) {
         for (const ResultPart& part : r.parts) {
             blocks.push_back(Heading{3, fmt::format("{}: {}", hardware_label(r), part.name)});
-            for (Block& block : memory_blocks(std::span(part.result.get(), 1)))
-                blocks.push_back(std::move(block));
+            append(blocks, memory_blocks(std::span(part.result.get(), 1)));
         }
         if (r.generation)
-            blocks.push_back(
-                Paragraph{fmt::format("{}: {} of weights, {} of activations, {} of KV cache, at "
-                                      "the end of the answer.",
-                                      hardware_label(r), format_bytes(r.estimate.memory.weight_bytes),
-                                      format_bytes(r.estimate.memory.activation_bytes),
-                                      format_bytes(r.estimate.memory.kv_cache_bytes))});
+            blocks.push_back(Paragraph{
+                fmt::format("{}: {} of weights, {} of activations, {} of KV cache, at the end of the answer.",
+                            hardware_label(r), format_bytes(r.estimate.memory.weight_bytes),
+                            format_bytes(r.estimate.memory.activation_bytes),
+                            format_bytes(r.estimate.memory.kv_cache_bytes))});
     }
     return blocks;
 }

@@ -77,10 +77,8 @@ const Metric& readable(const Metric& metric, std::span<const Result> results, co
         return all([](double watts) { return watts < kSmall; }) ? kMilliwatts : metric;
     }
     if (metric == metric::cost && conditions.tenure != Tenure::cheaper) {
-        const auto paid = [](const char* unit) {
-            Metric one = metric::cost;
-            one.column_unit = unit;
-            return one;
+        const auto paid = [&](const char* unit) {
+            return in_unit(metric::cost, metric::cost.scale, unit, metric::cost.axis_unit.c_str());
         };
         static const Metric kRented = paid("USD/million rented"), kOwned = paid("USD/million owned");
         return conditions.tenure == Tenure::rent ? kRented : kOwned;
@@ -134,9 +132,8 @@ std::string ratio_text(const Metric& metric, double ratio) {
     if (metric.quantity == QuantityKind::time)
         return ratio > 1 ? fmt::format("is {} slower than", format_ratio(ratio))
                          : fmt::format("is {} faster than", format_ratio(1 / ratio));
-    if (ratio > 1)
-        return fmt::format("has {} the {} of", format_ratio(ratio), metric.noun);
-    return fmt::format("has {} less {} than", format_percent(1 - ratio), metric.noun);
+    return ratio > 1 ? fmt::format("has {} the {} of", format_ratio(ratio), metric.noun)
+                     : fmt::format("has {} less {} than", format_percent(1 - ratio), metric.noun);
 }
 
 std::string format_ratio(double ratio) {

@@ -82,6 +82,11 @@ std::string format_lasting(double hours) {
                                 : format_number(hours / (kSomeYears / 2)) + " years";
 }
 
+std::string likely_text(double probability) {
+    constexpr double kCertain = 0.995;
+    return probability < kCertain ? fmt::format(" ({:.0f} % likely)", 100 * probability) : std::string();
+}
+
 std::string format_count(double value) {
     if (std::abs(value) < 1000 && value == std::floor(value))
         return fmt::format("{:.0f}", value);
@@ -97,16 +102,14 @@ std::string signed_percent(double fraction) {
     return fmt::format("{:+.1f} %", fraction * 100);
 }
 
-namespace {
-
-bool is_number(std::string_view text) {
+static bool is_number(std::string_view text) {
     if (text.starts_with('+'))
         text.remove_prefix(1);
     return plain_number<double>(text).has_value();
 }
 
 /// "-3.4 % better", "+12 ms": digits, then words and units without any sign that calculates or calls.
-bool is_change(std::string_view text) {
+static bool is_change(std::string_view text) {
     constexpr std::string_view kDigits = "0123456789.";
     text.remove_prefix(1);
     const std::size_t digits = std::min(text.find_first_not_of(kDigits), text.size());
@@ -119,7 +122,7 @@ bool is_change(std::string_view text) {
 
 /// What spreadsheets begin a formula with, in East Asian ones the wide forms of the same too; and GitHub, in
 /// a log, a command.
-bool begins_formula(std::string_view text) {
+static bool begins_formula(std::string_view text) {
     constexpr std::array<std::string_view, 7> kAlways = {"=",      "@",      "::",    "\uff1d",
                                                          "\uff0b", "\uff0d", "\uff20"};
     if (std::ranges::any_of(kAlways, [&](std::string_view sign) { return text.starts_with(sign); }))
@@ -127,8 +130,6 @@ bool begins_formula(std::string_view text) {
     const bool is_signed = text.size() > 1 && (text.front() == '+' || text.front() == '-');
     return is_signed && !is_number(text) && !is_change(text);
 }
-
-} // namespace
 
 std::string csv_field(std::string_view given) {
     std::string text = one_line(std::string(given), std::string::npos);

@@ -22,6 +22,8 @@ std::string format_power(double watts);
 std::string format_lasting(double hours);
 /// "25.6 M", "4.09 G".
 std::string format_count(double value);
+/// " (82 % likely)"; empty where it is as good as certain.
+std::string likely_text(double probability);
 /// "41.2 %".
 std::string format_percent(double fraction);
 /// "+41.2 %".

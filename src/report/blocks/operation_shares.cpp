@@ -87,11 +87,9 @@ std::string operation_with_size(const ShapedGraph& graph, const Subgraph& subgra
     if (anchor.outputs.empty() || anchor.outputs.front() == kNoTensor)
         return name;
     const auto& shape = graph.tensors[anchor.outputs.front()].shape;
-    if (subgraph.kind == OpKind::convolution && shape.size() > 2)
-        return fmt::format("{} {}ch", name, shape[1]);
-    if (subgraph.kind == OpKind::matmul && !shape.empty())
-        return fmt::format("{} {}", name, shape.back());
-    return name;
+    return subgraph.kind == OpKind::convolution && shape.size() > 2 ? fmt::format("{} {}ch", name, shape[1])
+           : subgraph.kind == OpKind::matmul && !shape.empty()      ? fmt::format("{} {}", name, shape.back())
+                                                                    : name;
 }
 
 std::vector<OperationShare> operation_shares(const Result& result) {
@@ -108,20 +106,16 @@ std::vector<OperationShare> operation_shares(const Result& result) {
             sorts[operation_name(*r.model->graph, r.partition->subgraphs[s.index])].latency_s +=
                 s.latency_s * leaf.repeat;
     }
-    std::vector<OperationShare> shares;
-    for (auto& [name, share] : sorts) {
+    for (auto& [name, share] : sorts)
         share.name = name;
-        shares.push_back(share);
-    }
+    auto shares = mapped(sorts, [](const auto& sort) { return sort.second; });
     std::ranges::stable_sort(shares, std::ranges::greater{}, &OperationShare::subgraphs);
     return shares;
 }
 
 std::vector<NamedValue> subgraph_shares(const Result& result) {
     const auto shares = operation_shares(result);
-    double total = 0;
-    for (const OperationShare& share : shares)
-        total += share.subgraphs;
+    const double total = sum_of(shares, &OperationShare::subgraphs);
     return mapped(shares, [&](const OperationShare& share) {
         return NamedValue{share.name + " Operations",
                           fmt::format("{:.0f} % ({:.0f} subgraph{})", 100 * share.subgraphs / total,

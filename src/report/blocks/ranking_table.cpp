@@ -7,7 +7,6 @@
 #include "result/format_parts.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <set>
 

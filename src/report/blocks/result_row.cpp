@@ -148,10 +148,6 @@ ResultColumns estimate_columns() {
          "that it is the best of those that are ranked"}};
 }
 
-} // namespace
-
-namespace {
-
 /// What a device does with a rate; nothing where the question states none.
 ResultColumns duty_columns(std::optional<PowerBoundary> at) {
     const auto of = [at](const char* key, const char* meaning, auto member) {

@@ -125,11 +125,10 @@ Table sources_table(const Result& result) {
 }
 
 std::string detail_of(const Result& result, const Metric& metric) {
-    if (metric == metric::latency)
-        return latency_detail(result);
-    if (metric == metric::energy)
-        return energy_detail(result);
-    return metric == metric::memory ? memory_detail(result) : std::string();
+    return metric == metric::latency  ? latency_detail(result)
+           : metric == metric::energy ? energy_detail(result)
+           : metric == metric::memory ? memory_detail(result)
+                                      : std::string();
 }
 
 } // namespace archsim

@@ -12,14 +12,10 @@
 #include "result/duty_cycle.hpp"
 #include "result/generation_metrics.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cctype>
-#include <map>
 #include <set>
 #include <tuple>
-#include <utility>
 
 namespace archsim {
 
@@ -53,8 +49,7 @@ std::string hardware_label(const Result& result) {
 }
 
 std::vector<std::string> hardware_labels(std::span<const Result> results, bool with_stacks) {
-    std::vector<std::string> labels =
-        mapped(results, [](const Result& result) { return hardware_label(result); });
+    auto labels = mapped(results, [](const Result& result) { return hardware_label(result); });
     const auto key = [&](std::size_t i) {
         return std::pair(results[i].model ? results[i].model->name : std::string(), labels[i]);
     };
@@ -69,8 +64,7 @@ std::vector<std::string> hardware_labels(std::span<const Result> results, bool w
     std::map<std::pair<std::string, std::string>, std::set<std::string>> formats; // of rows of one device
     for (std::size_t i = 0; i < results.size(); ++i)
         formats[key(i)].insert(precision_name(results[i].conditions.precision));
-    std::vector<bool> several =
-        mapped(indices(results.size()), [&](std::size_t i) { return formats[key(i)].size() > 1; });
+    auto several = mapped(indices(results.size()), [&](std::size_t i) { return formats[key(i)].size() > 1; });
     for (std::size_t i = 0; i < results.size(); ++i)
         if (several[i])
             labels[i] += " in " + precision_name(results[i].conditions.precision);
@@ -149,9 +143,7 @@ Facts model_facts(const ModelFacts& model, std::span<const Result> results) {
     const auto partitioned =
         std::ranges::find_if(results, [](const Result& r) { return r.partition || !r.parts.empty(); });
     if (partitioned != results.end() && counts.empty()) {
-        double executed = 0;
-        for (const OperationShare& share : operation_shares(*partitioned))
-            executed += share.subgraphs;
+        const double executed = sum_of(operation_shares(*partitioned), &OperationShare::subgraphs);
         facts.add("Total Subgraphs", fmt::format("{:.0f} executed, every step counted", executed));
     }
     if (partitioned != results.end())
@@ -346,10 +338,8 @@ Facts device_facts(const Result& result) {
     return facts;
 }
 
-namespace {
-
 /// "Working 9.6 % of the time, 9.80 W; idle 2.50 W; average 3.20 W; 15.6 h on the battery".
-std::string duty_text(const DutyCycle& duty) {
+static std::string duty_text(const DutyCycle& duty) {
     std::string text = fmt::format("Working {} of the time, {}", format_percent(duty.active_share),
                                    format_power(duty.work_w));
     if (duty.idle_w)
@@ -361,8 +351,6 @@ std::string duty_text(const DutyCycle& duty) {
                ? fmt::format("{}; {} on the battery", text, format_lasting(*duty.battery_hours))
                : text;
 }
-
-} // namespace
 
 Facts performance_facts(const Result& result, const MetricView& view, Detail detail) {
     const Estimate& e = result.estimate;

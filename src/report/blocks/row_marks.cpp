@@ -9,8 +9,6 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr std::array kMarks = {
     RowMark{"(rank)", MarkedCell::none, true,
             [](const Result& r) {
@@ -50,25 +48,16 @@ constexpr std::array kMarks = {
             }},
 };
 
-std::string column_of(const RowMark& mark) {
+static std::string column_of(const RowMark& mark) {
     return mark.in_brackets                     ? "rank"
            : mark.cell == MarkedCell::precision ? "executed_precision"
            : mark.cell == MarkedCell::hardware  ? "hardware"
                                                 : "";
 }
 
-std::string named(const std::vector<std::string>& names, const std::string& note) {
+static std::string named(const std::vector<std::string>& names, const std::string& note) {
     return fmt::format("{}: {}", fmt::join(names, ", "), note);
 }
-
-/// An edit of the units that no power mode runs changes nothing, which says more than the peak that is off by
-/// the same edit.
-const Finding& most_telling(const std::vector<Finding>& findings) {
-    const auto found = std::ranges::find(findings, "/power_modes", &Finding::where);
-    return found == findings.end() ? findings.front() : *found;
-}
-
-} // namespace
 
 std::string marked(std::string text, MarkedCell cell, const Result& result) {
     for (const RowMark& mark : kMarks)
@@ -130,16 +119,10 @@ std::vector<TableNote> unranked_lines_of(const MarkNotes& notes) {
 }
 
 std::vector<std::string> failure_notes(const std::vector<const Result*>& results, const std::string& model) {
-    std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
-    for (const Result* r : results) {
-        if (r->ok())
-            continue;
-        auto at = std::ranges::find_if(reasons,
-                                       [&](const auto& known) { return known.first == r->estimate.reason; });
-        if (at == reasons.end())
-            at = reasons.insert(at, {r->estimate.reason, {}});
-        at->second.push_back(hardware_label(*r));
-    }
+    NamesByText reasons;
+    for (const Result* r : results)
+        if (!r->ok())
+            names_under(r->estimate.reason, reasons).push_back(hardware_label(*r));
     std::vector<std::string> notes;
     for (const auto& [reason, devices] : reasons) {
         const bool everywhere = !model.empty() && devices.size() == results.size() && devices.size() > 1;
@@ -165,11 +148,14 @@ std::vector<std::string> device_warnings(std::span<const Result> results) {
     for (const Result& r : results) {
         if (!r.device || r.device->findings.empty())
             continue;
-        const Finding& f = most_telling(r.device->findings);
-        const std::size_t count = r.device->findings.size();
+        const std::vector<Finding>& all = r.device->findings;
+        // An edit of the units that no power mode runs changes nothing, which says more than the peak that is
+        // off by the same edit.
+        const auto mode = std::ranges::find(all, "/power_modes", &Finding::where);
+        const Finding& f = mode == all.end() ? all.front() : *mode;
         std::string line = fmt::format(
             "Warning: {}: {}: {}{} (list_hardware_mappers --check {}).", r.device->file, f.where, f.message,
-            count > 1 ? fmt::format("; one of {} findings", count) : std::string(), r.device->file);
+            all.size() > 1 ? fmt::format("; one of {} findings", all.size()) : std::string(), r.device->file);
         if (!contains(lines, line))
             lines.push_back(std::move(line));
     }

@@ -4,7 +4,6 @@
 #include "report/blocks/number_format.hpp"
 
 #include <cstddef>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <string_view>
 
@@ -37,14 +36,12 @@ std::string sizes_text(const std::map<std::string, std::int64_t>& dims) {
     return text;
 }
 
-namespace {
-
-bool is_digit(char c) {
+static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
 /// Runs of digits and runs of anything else, in turn.
-std::vector<std::string_view> runs_of(std::string_view name) {
+static std::vector<std::string_view> runs_of(std::string_view name) {
     std::vector<std::string_view> runs;
     for (std::size_t at = 0; at < name.size();) {
         std::size_t end = at + 1;
@@ -55,8 +52,6 @@ std::vector<std::string_view> runs_of(std::string_view name) {
     }
     return runs;
 }
-
-} // namespace
 
 std::string common_name(const std::vector<std::string>& names) {
     if (names.empty())
@@ -98,9 +93,7 @@ std::string shortened_name(const std::string& name, std::size_t most) {
 }
 
 std::string precision_text(const std::vector<FormatShare>& mix) {
-    double total = 0;
-    for (const FormatShare& share : mix)
-        total += share.operations;
+    const double total = sum_of(mix, &FormatShare::operations);
     std::string text;
     for (const FormatShare& share : mix) {
         constexpr double kShown = 0.0005; // what would not print as 0.0 %
@@ -113,9 +106,7 @@ std::string precision_text(const std::vector<FormatShare>& mix) {
 }
 
 std::string weight_text(const std::vector<WeightShare>& mix) {
-    double total = 0;
-    for (const WeightShare& share : mix)
-        total += share.parameters;
+    const double total = sum_of(mix, &WeightShare::parameters);
     return joined(mix, [&](const WeightShare& share) {
         return share.parameters > 0
                    ? fmt::format("{:g}-bit {}", share.bits, format_percent(share.parameters / total))

@@ -92,9 +92,8 @@ std::vector<OutsidePart> outside_parts(const Result& result) {
 }
 
 Table subgraph_table(const Result& result) {
-    double largest = 0;
-    for (const SubgraphEstimate& s : result.estimate.subgraphs)
-        largest = std::max(largest, s.energy.total());
+    const double largest =
+        peak_of(0.0, result.estimate.subgraphs, [](const SubgraphEstimate& s) { return s.energy.total(); });
     const UnitOfColumn joules = energy_unit(largest);
     struct Row {
         const SubgraphEstimate* estimate; ///< null: what is outside
@@ -138,8 +137,7 @@ Table subgraph_table(const Result& result) {
         rows.push_back({&s, s.latency_s, s.energy.total()});
     for (const OutsidePart& part : outside_parts(result))
         rows.push_back({nullptr, part.cost.latency_s, part.cost.energy_j, part.name});
-    Table table = table_of(with_pass("Subgraphs", result), columns, rows);
-    return table;
+    return table_of(with_pass("Subgraphs", result), columns, rows);
 }
 
 namespace {
@@ -214,9 +212,9 @@ std::vector<SubgraphGroup> group_subgraphs(const Result& result) {
 }
 
 std::string group_name(const Result& result, const SubgraphGroup& group) {
-    std::vector<std::string> names;
-    for (const std::size_t i : group.members)
-        names.push_back(result.partition->subgraphs[result.estimate.subgraphs[i].index].name);
+    const auto names = mapped(group.members, [&](std::size_t i) {
+        return result.partition->subgraphs[result.estimate.subgraphs[i].index].name;
+    });
     return shortened_name(common_name(names), kLongestName);
 }
 
@@ -224,12 +222,9 @@ Table grouped_subgraph_table(const Result& result, std::size_t most) {
     const std::vector<SubgraphGroup> groups = group_subgraphs(result);
     const bool all = most == 0 || groups.size() <= most + 1;
     const std::size_t shown = all ? groups.size() : most;
-    double largest = 0;
-    for (const SubgraphGroup& group : groups)
-        largest = std::max(largest, group.energy_j);
+    const double largest = peak_of(0.0, groups, &SubgraphGroup::energy_j);
     const UnitOfColumn joules = energy_unit(largest);
-    std::vector<GroupRow> rows =
-        mapped(indices(shown), [&](std::size_t i) { return row_of(result, groups[i]); });
+    auto rows = mapped(indices(shown), [&](std::size_t i) { return row_of(result, groups[i]); });
     if (!all) {
         GroupRow rest{.name = fmt::format("{} more groups (--verbose)", groups.size() - shown), .count = 0};
         for (std::size_t i = shown; i < groups.size(); ++i) {

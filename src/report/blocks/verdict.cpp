@@ -1,5 +1,4 @@
 #include "report/blocks/verdict.hpp"
-#include "core/text.hpp"
 
 #include "core/lists.hpp"
 #include "hardware/uncertainty.hpp"
@@ -17,13 +16,11 @@
 #include "result/memory_fit.hpp"
 #include "result/ties.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <optional>
 #include <utility>
 
 namespace archsim {
@@ -84,11 +81,6 @@ VerdictFacts facts_of(const VerdictQuestion& q) {
     return facts;
 }
 
-/// "KPU-T64 (projected)" of what may not lead.
-std::string standing_label(const VerdictQuestion& q, std::size_t i) {
-    return q.labels[i] + standing_note(q.results[i].estimate);
-}
-
 /// "$2633 per million requests ($0.98 read, $16.7 written per million tokens)"
 std::string value_text(const VerdictQuestion& q, const Metric& m, std::size_t index) {
     std::string text = format_value(m, *value_of(q.results[index], m, q.conditions));
@@ -137,10 +129,7 @@ std::string lead_text(const VerdictQuestion& q, const Best& best) {
     const double own = *value_of(q.results[best.winner.best], *best.metric, q.conditions),
                  other = *value_of(q.results[*best.winner.next], *best.metric, q.conditions);
     const double ahead = best.metric->better == Better::higher ? own / other : other / own;
-    constexpr double kCertain = 0.995;
-    const std::string odds = best.winner.ahead < kCertain
-                                 ? fmt::format(" ({:.0f} % likely)", 100 * best.winner.ahead)
-                                 : std::string();
+    const std::string odds = likely_text(best.winner.ahead);
     return std::isfinite(ahead) && ahead > 1
                ? fmt::format(", {} ahead of {}{}", format_ratio(ahead), q.labels[*best.winner.next], odds)
                : odds;
@@ -274,11 +263,9 @@ std::string limits_words(const VerdictFacts& facts, const char* several) {
                                                       : "the limit";
 }
 
-std::string limit_words(const Constraint& c) {
-    if (is_rate(c))
-        return "keeps up";
-    return fmt::format("{} {} {}", c.metric->noun,
-                       c.metric->better == Better::higher ? "at least" : "at most",
+/// "at most 15 W".
+std::string bound_words(const Constraint& c) {
+    return fmt::format("{} {}", c.metric->better == Better::higher ? "at least" : "at most",
                        format_value(*c.metric, c.limit));
 }
 
@@ -303,7 +290,7 @@ std::string modes_text(const VerdictQuestion& q) {
             more += (more.empty() ? "" : ", ") + format_value(by, *value);
         names.push_back(hardware_label(mode) + (more.empty() ? "" : " (" + more + ")"));
     }
-    return names.empty() ? std::string() : names_text(names);
+    return names_text(names);
 }
 
 std::string limits_text(const VerdictQuestion& q, const VerdictFacts& facts) {
@@ -313,10 +300,12 @@ std::string limits_text(const VerdictQuestion& q, const VerdictFacts& facts) {
     std::string text = facts.limits.size() == 1 ? "Limit " : "Limits: ";
     for (std::size_t i = 0; i < facts.limits.size(); ++i) {
         const VerdictRecord::Limit& count = facts.limits[i];
-        text +=
-            fmt::format("{}{}: {}", i == 0 ? "" : "; ", limit_words(count.constraint),
-                        one ? (count.met > 0 ? "met" : "missed") + standing_note(q.results.front().estimate)
-                            : fmt::format("met by {} of {}", count.met, count.of));
+        text += fmt::format(
+            "{}{}: {}", i == 0 ? "" : "; ",
+            is_rate(count.constraint) ? "keeps up"
+                                      : count.constraint.metric->noun + " " + bound_words(count.constraint),
+            one ? (count.met > 0 ? "met" : "missed") + standing_note(q.results.front().estimate)
+                : fmt::format("met by {} of {}", count.met, count.of));
     }
     if (facts.limits.size() > 1 && !one)
         text += fmt::format("; all: {} of {}", facts.all_limits, facts.running);
@@ -345,12 +334,12 @@ std::string none_text(const VerdictQuestion& q, const VerdictFacts& facts) {
     if (const auto& nearest = q.decision->nearest) {
         const Verdict& v = q.decision->verdicts[nearest->result][nearest->constraint];
         const Constraint& limit = v.constraint;
-        text += one ? ": " : fmt::format("; nearest is {}, ", standing_label(q, nearest->result));
+        text += one ? ": "
+                    : fmt::format("; nearest is {}{}, ", q.labels[nearest->result],
+                                  standing_note(q.results[nearest->result].estimate));
         if (v.value)
-            text += fmt::format("{} of {}, {} {} required", limit.metric->noun,
-                                format_value(*limit.metric, *v.value),
-                                limit.metric->better == Better::higher ? "at least" : "at most",
-                                format_value(*limit.metric, limit.limit));
+            text += fmt::format("{} of {}, {} required", limit.metric->noun,
+                                format_value(*limit.metric, *v.value), bound_words(limit));
         if (is_rate(limit) && v.value && q.results[nearest->result].beside.empty())
             text += fmt::format("; {:.0f} devices carry the rate", std::ceil(*v.value / limit.limit));
     }
@@ -508,9 +497,7 @@ std::vector<std::string> joined(const std::vector<Sentence>& sentences) {
 std::vector<std::string> in_few_rows(std::vector<Sentence> sentences) {
     while (true) {
         std::vector<std::string> lines = joined(sentences);
-        std::size_t rows = 0;
-        for (const std::string& line : lines)
-            rows += rows_of(line);
+        const std::size_t rows = sum_of(lines, rows_of);
         const auto next = std::ranges::max_element(sentences, [](const Sentence& a, const Sentence& b) {
             return (a.text.empty() ? 0 : a.gives_way) < (b.text.empty() ? 0 : b.gives_way);
         });
@@ -576,14 +563,6 @@ std::vector<std::string> beyond_first_rows(std::vector<std::string>& lines) {
     std::vector<std::string> more(rest, lines.end());
     lines.erase(rest, lines.end());
     return more;
-}
-
-std::string names_text(const std::vector<std::string>& names, std::size_t most) {
-    if (names.size() <= most + 1) // one more is as short as its count
-        return fmt::format("{}", fmt::join(names, ", "));
-    return fmt::format("{} and {} more",
-                       fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(most), ", "),
-                       names.size() - most);
 }
 
 Takeaway verdict_block(const VerdictQuestion& question) {

@@ -9,6 +9,7 @@
 
 #include "archsim/compare/decisions.hpp"
 #include "archsim/extend/renderer.hpp"
+#include "core/text.hpp"
 #include "fields/json_members.hpp"
 
 #include <optional>
@@ -73,8 +74,5 @@ struct VerdictRecord {
 };
 VerdictRecord verdict_record(const VerdictQuestion& question);
 Members<VerdictRecord> verdict_members();
-
-/// "A, B and 3 more".
-std::string names_text(const std::vector<std::string>& names, std::size_t most = 3);
 
 } // namespace archsim

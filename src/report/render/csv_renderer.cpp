@@ -9,9 +9,7 @@
 
 namespace archsim {
 
-namespace {
-
-std::string header_of(const Table& table) {
+static std::string header_of(const Table& table) {
     std::string line;
     for (const Column& column : table.columns) {
         if (column.key.empty()) // for people alone: a drawing
@@ -24,11 +22,11 @@ std::string header_of(const Table& table) {
 }
 
 /// Empty where it is no number: nobody knows how far an interval reaches.
-std::string number_field(double value) {
+static std::string number_field(double value) {
     return std::isfinite(value) ? fmt::format("{}", value) : std::string();
 }
 
-std::string field_of(const Column& column, const Cell& cell) {
+static std::string field_of(const Column& column, const Cell& cell) {
     if (!column.high_key.empty())
         return cell.interval ? number_field(cell.interval->low) + "," + number_field(cell.interval->high)
                              : std::string(",");
@@ -36,8 +34,6 @@ std::string field_of(const Column& column, const Cell& cell) {
         return number_field(*cell.value);
     return cell.interval ? std::string() : csv_field(cell.text); // a bound is no value
 }
-
-} // namespace
 
 std::string render_csv(const Report& report) {
     std::string out, last;

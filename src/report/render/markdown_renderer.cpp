@@ -34,8 +34,7 @@ bool is_bare_link(std::string_view text, std::size_t at) {
                 text.substr(0, at).ends_with("mailto"));
     if (text[at] != '.' || at < 3)
         return false;
-    const auto before = text.substr(at - 3, 3);
-    return std::ranges::all_of(before, [](char c) { return c == 'w' || c == 'W'; });
+    return std::ranges::all_of(text.substr(at - 3, 3), [](char c) { return c == 'w' || c == 'W'; });
 }
 
 /// "12. " and "12) " are lists.

@@ -74,11 +74,7 @@ std::string draw_bars(const Chart& chart, const RenderOptions& options) {
 
 /// One bar per label, the series as layers of it.
 std::string draw_stacks(const Chart& chart, const RenderOptions& options) {
-    std::vector<std::string> labels;
-    for (const ChartSeries& series : chart.series)
-        for (const ChartPoint& point : series.points)
-            if (!contains(labels, point.label))
-                labels.push_back(point.label);
+    const auto labels = distinct(flattened(chart.series, &ChartSeries::points), &ChartPoint::label);
     const auto value = [](const ChartSeries& series, const std::string& label) {
         double sum = 0;
         for (const ChartPoint& point : series.points)
@@ -89,11 +85,8 @@ std::string draw_stacks(const Chart& chart, const RenderOptions& options) {
     double largest = 0;
     std::vector<double> totals;
     for (const std::string& label : labels) {
-        double total = 0;
-        for (const ChartSeries& series : chart.series)
-            total += value(series, label);
-        totals.push_back(total);
-        largest = std::max(largest, total);
+        totals.push_back(sum_of(chart.series, [&](const ChartSeries& s) { return value(s, label); }));
+        largest = std::max(largest, totals.back());
     }
     const std::size_t width = label_width(chart, options);
     const auto& fills = options.unicode ? kFills : kAsciiFills;

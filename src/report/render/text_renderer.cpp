@@ -39,16 +39,12 @@ std::size_t heading_width(const Column& column) {
 }
 
 std::size_t full_width(const Table& table, std::size_t column) {
-    std::size_t width = heading_width(table.columns[column]);
-    for (const auto& row : table.rows)
-        width = std::max(width, display_width(row[column].text));
-    return width;
+    return peak_of(heading_width(table.columns[column]), table.rows,
+                   [&](const auto& row) { return display_width(row[column].text); });
 }
 
 std::size_t total_width(const std::vector<PlacedColumn>& placed) {
-    std::size_t sum = 0;
-    for (const PlacedColumn& column : placed)
-        sum += column.width + kGap;
+    const std::size_t sum = sum_of(placed, [](const PlacedColumn& column) { return column.width + kGap; });
     return placed.empty() ? 0 : sum - kGap;
 }
 
@@ -82,8 +78,7 @@ std::size_t floor_of(const Table& table, const PlacedColumn& placed, Names names
 
 /// Takes what is too much from texts, always from the widest, so that long ones share the room.
 void narrow_texts(const Table& table, std::vector<PlacedColumn>& placed, std::size_t width, Names names) {
-    std::vector<std::size_t> floors =
-        mapped(placed, [&](const PlacedColumn& column) { return floor_of(table, column, names); });
+    auto floors = mapped(placed, [&](const PlacedColumn& column) { return floor_of(table, column, names); });
     const std::size_t total = total_width(placed);
     for (std::size_t excess = total > width ? total - width : 0; excess > 0; --excess) {
         std::optional<std::size_t> widest;
@@ -122,8 +117,7 @@ std::size_t joint_in(std::string_view name, std::size_t most) {
 
 /// The notes that say something about the columns that are shown.
 static std::vector<std::string> notes_of(const Table& table, const std::vector<PlacedColumn>& placed) {
-    std::vector<Column> shown =
-        mapped(placed, [&](const PlacedColumn& column) { return table.columns[column.index]; });
+    auto shown = mapped(placed, [&](const PlacedColumn& column) { return table.columns[column.index]; });
     return mapped(kept(table.notes, [&](const TableNote& note) { return explains_any(note, shown); }),
                   &TableNote::text);
 }

@@ -424,9 +424,7 @@ std::shared_ptr<const ModelFacts> PreparedPrompt::facts() const {
 
 Result PreparedPrompt::on(const Session& session, std::string_view device,
                           const Conditions& conditions) const {
-    Result result;
-    result.hardware = device;
-    result.conditions = conditions;
+    Result result{.hardware = std::string(device), .conditions = conditions};
     try {
         result.model = facts();
         if (auto runner = make_runner(session, *model_, result))

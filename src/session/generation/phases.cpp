@@ -97,17 +97,16 @@ namespace {
 /// One pass on the device of `answer`.
 ResultPart pass_of(const Result& answer, const StepRunner& runner, std::string name,
                    const std::shared_ptr<const BoundModel>& bound, double repeat, Estimate estimate) {
-    Result pass;
-    pass.model = bound->facts();
-    pass.device = answer.device;
-    pass.runtime = answer.runtime;
-    pass.machine = runner.shared_machine();
-    pass.hardware = answer.hardware;
-    pass.power_mode = answer.power_mode;
-    pass.conditions = answer.conditions;
-    pass.partition = runner.partition(*bound);
-    pass.work = runner.work(bound);
-    pass.estimate = std::move(estimate);
+    Result pass{.model = bound->facts(),
+                .device = answer.device,
+                .runtime = answer.runtime,
+                .machine = runner.shared_machine(),
+                .partition = runner.partition(*bound),
+                .work = runner.work(bound),
+                .hardware = answer.hardware,
+                .power_mode = answer.power_mode,
+                .conditions = answer.conditions,
+                .estimate = std::move(estimate)};
     return {std::move(name), repeat, std::make_shared<const Result>(std::move(pass))};
 }
 
@@ -148,9 +147,7 @@ Result answer_in_passes(const Session& session, const Workload& workload, std::s
         throw UsageError("a difference between answers is taken apart pass by pass: parts that run before "
                          "the prompt are not supported");
     prompt.tokens += model->inserted_tokens();
-    Result on_device;
-    on_device.hardware = answer.hardware;
-    on_device.conditions = answer.conditions;
+    Result on_device{.hardware = answer.hardware, .conditions = answer.conditions};
     auto runner = make_runner(session, *model, on_device);
     if (answer.generation->devices > answer.devices())
         throw UsageError("a difference between answers is taken apart pass by pass: on one device, or on "

@@ -37,8 +37,7 @@ std::string measured_language_runtime(const Session& session, std::string_view h
     const HardwareDatabase& database = session.hardware();
     const std::shared_ptr<const Device> device = database.device(hardware).device;
     std::string usual = language_runtime(database, *device, file);
-    Conditions under;
-    under.stack = usual;
+    Conditions under{.stack = usual};
     const auto table = session.machine(hardware, under)->uncertainty;
     const auto measured = [&](const std::string& id) {
         const auto stack = database.runtime(id);

@@ -9,7 +9,6 @@
 #include "hardware/uncertainty.hpp"
 #include "session/server/server.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -85,8 +84,7 @@ PromptPasses StepRunner::prompt_passes(std::int64_t batch, std::int64_t tokens, 
     std::int64_t padded = std::min(param(Parameter::shortest_prompt, tokens), std::max(tokens, compiled));
     while (padded < tokens)
         padded *= 2;
-    PromptPasses passes;
-    passes.tokens = padded;
+    PromptPasses passes{.tokens = padded};
     if (machine_->param(Parameter::static_context, 0) > 0)
         passes.tokens = std::min(param(Parameter::microbatch_rows, padded), std::max(padded, compiled));
     passes.batch = std::min(batch, param(Parameter::prompts_per_pass, batch));

@@ -150,9 +150,8 @@ ServingEngine make_engine(const Session& session, const Model& model, std::strin
         throw UsageError("serving needs a model that Session::load returned");
     if (!conditions.stack.empty()) // a name that no stack has is no fault of the device
         session.hardware().runtime(conditions.stack);
-    ServingEngine engine;
-    engine.reason = too_long(model, request.load, lengths);
-    engine.model = model.prepared->language(model, request.sizes);
+    ServingEngine engine{.reason = too_long(model, request.load, lengths),
+                         .model = model.prepared->language(model, request.sizes)};
     try {
         Conditions meant = settled(conditions, {.model = model, .prompt = Prompt{}});
         // A count of devices says how many share the model; how, the stack.

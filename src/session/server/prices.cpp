@@ -233,8 +233,7 @@ class EnginePrices::Decoding {
     };
     bool on_grid() const { return count_.part <= 0; }
     Pair at(std::size_t length) {
-        Pair pair;
-        pair.low = &prices_.decode_at(table_, count_.low, length, verified_);
+        Pair pair{.low = &prices_.decode_at(table_, count_.low, length, verified_)};
         if (!on_grid())
             pair.high = &prices_.decode_at(table_, count_.high, length, verified_);
         return pair;

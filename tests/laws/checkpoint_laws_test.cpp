@@ -222,5 +222,6 @@ TEST_CASE("a configuration and its GGUF header have the same parameters and cach
                    Catch::Contains("blk.0.of_another_kind.weight"));
     }
     CHECK(written >= 25);
-    CHECK(10 * left_out <= written); // mixers, sparse indices and rows per layer of which no file is written here
+    CHECK(10 * left_out <=
+          written); // mixers, sparse indices and rows per layer of which no file is written here
 }

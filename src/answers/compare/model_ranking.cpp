@@ -47,7 +47,9 @@ Question asked_question(const ModelComparison& c) {
             return {*result.workload, c.request.conditions};
         break;
     }
-    return {c.request.workload, c.request.conditions};
+    Workload asked = c.request.workload;
+    asked.model = {}; // whose format not all of the results have, whether it was loaded already or not
+    return {std::move(asked), c.request.conditions};
 }
 
 std::vector<std::string> next_commands(const ModelComparison& c, std::size_t model, const Metric& by,

@@ -133,9 +133,9 @@ enum class Admission : std::uint8_t {
 /// `first` to `least` in `steps` steps, and is measured anew when somebody had to give way.
 struct ExpectedAnswers {
     double first = 0.7, least = 0.098, steps = 600;
-    std::int64_t longest = 4096;   ///< tokens that are counted of a rest
-    std::int64_t steps_ahead = 20; ///< that have room once somebody gave way
-    bool operator==(const ExpectedAnswers&) const = default;
+    std::int64_t longest = 4096;                             ///< tokens that are counted of a rest
+    std::int64_t steps_ahead = 20;                           ///< that have room once somebody gave way
+    bool operator==(const ExpectedAnswers&) const = default; ///< equal in all of it
 };
 
 /// One engine: the devices that run a step together.
@@ -186,7 +186,7 @@ struct EngineLimits {
     /// Time and energy of one drafted token as part of a plain step. Below 0: that of the model's own
     /// drafting layer, filled in by whoever knows the model; free in a simulation.
     double draft_cost = -1;
-    bool operator==(const EngineLimits&) const = default;
+    bool operator==(const EngineLimits&) const = default; ///< equal in all of it
 };
 
 struct ServedRequest;

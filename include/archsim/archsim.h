@@ -97,10 +97,7 @@ typedef enum archsim_outcome {
     ARCHSIM_NOT_UNDERSTOOD = 3 /**< a part of the model is not understood, totals are withheld */
 } archsim_outcome;
 
-/**
- * The numbers of one estimate, in SI units; NaN where there is none, as all are where `outcome` is not
- * ARCHSIM_ESTIMATED. Intervals are nominal 90 %.
- */
+/** The numbers of one estimate, in SI units; 0 where there is none. Intervals are nominal 90 %. */
 typedef struct archsim_estimate {
     archsim_outcome outcome;
     char reason[256];      /**< one sentence where there is no estimate, cut to fit; else empty */
@@ -113,8 +110,8 @@ typedef struct archsim_estimate {
     double utilization; /**< useful operations over what the engines could do, 0 to 1 */
     double peak_memory_bytes;
     double weight_bytes;
-    double time_to_first_token_s;   /**< of a prompt; else NaN */
-    double time_per_output_token_s; /**< of a prompt; else NaN */
+    double time_to_first_token_s;   /**< of a prompt; else 0 */
+    double time_per_output_token_s; /**< of a prompt; else 0 */
     char executed_precision[64];    /**< format that runs, which may be another than asked for; cut to fit */
 } archsim_estimate;
 

@@ -19,7 +19,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <new>
 #include <string>
 #include <string_view>
@@ -192,11 +191,12 @@ archsim_estimate numbers_of(const Result& result) {
     const Estimate& e = result.estimate;
     archsim_estimate numbers = {};
     numbers.outcome = outcome_of(e.status);
-    if (!result.ok())
+    if (!result.ok()) {
         copy_cut(e.reason, numbers.reason, sizeof numbers.reason);
-    // What is not known is no number, never 0: no sum or comparison takes it for one.
-    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-    const auto known = [&](double value) { return result.ok() && std::isfinite(value) ? value : kNone; };
+        return numbers;
+    }
+    // What is not known is a number that is none inside of the library, and 0 in C.
+    const auto known = [](double value) { return std::isfinite(value) ? value : 0; };
     numbers.latency_s = known(e.latency_s);
     numbers.latency_low_s = known(e.latency_interval.low);
     numbers.latency_high_s = known(e.latency_interval.high);
@@ -206,11 +206,11 @@ archsim_estimate numbers_of(const Result& result) {
     numbers.utilization = known(e.utilization);
     numbers.peak_memory_bytes = known(e.memory.peak_bytes);
     numbers.weight_bytes = known(e.memory.weight_bytes);
-    if (result.ok())
-        copy_cut(precision_name(e.executed), numbers.executed_precision, sizeof numbers.executed_precision);
-    const GenerationEstimate* answer = result.generation.get();
-    numbers.time_to_first_token_s = known(answer ? answer->time_to_first_token_s : kNone);
-    numbers.time_per_output_token_s = known(answer ? answer->time_per_output_token_s : kNone);
+    copy_cut(precision_name(e.executed), numbers.executed_precision, sizeof numbers.executed_precision);
+    if (result.generation) {
+        numbers.time_to_first_token_s = known(result.generation->time_to_first_token_s);
+        numbers.time_per_output_token_s = known(result.generation->time_per_output_token_s);
+    }
     return numbers;
 }
 

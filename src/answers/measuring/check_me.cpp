@@ -79,25 +79,27 @@ CheckInputs check_inputs(const Result& result) {
     return inputs;
 }
 
-/// A library that has models under names of its own.
-struct Library {
-    const char *placeholder, *lacks;
-};
-constexpr Library kLibraries[] = {{"torchvision", "torchvision does not have"},
-                                  {"checkpoint", "there is no repository here of"}};
-
-/// The name under which the library has the model; empty: it has none.
-std::string library_name(const Library& library, const Session& session, const std::string& model) {
-    if (library.placeholder == std::string_view("checkpoint")) {
-        std::string checkpoint = checkpoint_of(session, model);
-        return checkpoint.find('/') == std::string::npos ? std::string() : checkpoint;
-    }
-    // "torchvision 0.14.1 resnet50"
+std::string torchvision_name(const Session& session, const std::string& model) {
+    // "torchvision 0.14.1 resnet50"; others are made from its models with sizes of their own.
     const CatalogueEntry* const entry = session.catalogue().find(model);
-    return entry != nullptr && entry->source.starts_with(library.placeholder)
-               ? entry->source.substr(entry->source.rfind(' ') + 1)
+    return entry != nullptr && entry->source.starts_with("torchvision ") &&
+                   entry->source.ends_with(" " + entry->name)
+               ? entry->name
                : std::string();
 }
+
+std::string repository_name(const Session& session, const std::string& model) {
+    std::string checkpoint = checkpoint_of(session, model);
+    return checkpoint.find('/') == std::string::npos ? std::string() : checkpoint;
+}
+
+/// A library that has models under names of its own, by the word that stands for one in a command.
+struct Library {
+    const char *word, *lacks;
+    std::string (*name_in)(const Session& session, const std::string& model); ///< empty: it has none
+};
+constexpr Library kLibraries[] = {{"torchvision", "torchvision does not have", torchvision_name},
+                                  {"checkpoint", "there is no repository here of", repository_name}};
 
 /// The format that the tool must be told: that of the tensors, of language models that of the weights too, or
 /// tf32 where their products run in it and the tool has a word for it.
@@ -131,9 +133,8 @@ CheckCommand check_command(const Session& session, const Result& result) {
     const auto word = check.precision.find(format);
     std::map<std::string, std::string> values = words_of(check_inputs(result));
     for (const Library& library : kLibraries) {
-        std::string& name = values[library.placeholder] = library_name(library, session, result.model->name);
-        if (name.empty() &&
-            check.command.find(fmt::format("{{{}}}", library.placeholder)) != std::string::npos) {
+        const std::string& name = values[library.word] = library.name_in(session, result.model->name);
+        if (name.empty() && check.command.find(fmt::format("{{{}}}", library.word)) != std::string::npos) {
             out.why_not = fmt::format("no command is known: {} {}", library.lacks, result.model->name);
             return out;
         }

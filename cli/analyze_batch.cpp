@@ -7,14 +7,10 @@
 
 #include <fmt/ranges.h>
 
-namespace {
-
 constexpr const char* kExamples = R"(  analyze_batch resnet50 --hardware A100 --precision fp16
   analyze_batch --model resnet50 --hardware H100 L4 --batch-sizes 1,2,4,8,16,32,64,128
   analyze_batch mobilenet_v2 --hardware Jetson-Orin-Nano@15W --max-latency 20ms --min-throughput 200
   analyze_batch bert-base --hardware T4 --dim sequence=128 --output batches.html)";
-
-} // namespace
 
 int main(int argc, char** argv) {
     using namespace archsim;

@@ -7,8 +7,6 @@
 #include "report/render/answer_document.hpp"
 #include "session/bound_model.hpp"
 
-namespace {
-
 constexpr const char* kExamples = R"(  analyze_graph_mapping resnet50 --hardware A100 --precision fp16
   analyze_graph_mapping mobilenet_v2 --hardware KPU-T64@6W --top 0
   analyze_graph_mapping vit_b_16 --hardware H100 --show-roofline --show-memory --show-partition
@@ -19,14 +17,12 @@ constexpr const char* kExamples = R"(  analyze_graph_mapping resnet50 --hardware
   analyze_graph_mapping resnet18 --hardware H100 --trace trace.json --annotate resnet18.annotated.onnx)";
 
 /// The file that a copy is made of. Throws UsageError for models that are no ONNX file.
-std::string onnx_file(const archsim::Model& model, const std::string& name) {
+static std::string onnx_file(const archsim::Model& model, const std::string& name) {
     const std::string file = model.info.file.empty() ? name : model.info.file.string();
     if (!file.ends_with(".onnx"))
         throw archsim::UsageError("--annotate: only for ONNX files; " + name + " is none");
     return file;
 }
-
-} // namespace
 
 int main(int argc, char** argv) {
     using namespace archsim;

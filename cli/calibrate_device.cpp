@@ -9,14 +9,10 @@
 #include <fmt/format.h>
 #include <thread>
 
-namespace {
-
 constexpr const char* kExamples = R"(  calibrate_device QCS8550 --measurements tests/measured/calibration.csv
   calibrate_device A100 --measurements my_board.csv --output my_a100.json
   calibrate_device A100 --measurements my_board.csv --parameters matrix_efficiency
   calibrate_device --stack vitis-ai --with-devices --measurements tests/measured/calibration.csv)";
-
-} // namespace
 
 int main(int argc, char** argv) {
     using namespace archsim;

@@ -11,16 +11,12 @@
 
 #include <array>
 
-namespace {
-
 constexpr const char* kExamples =
     R"(  check_budget resnet18 --hardware H100 Jetson-Orin-Nano@15W --save-baseline baseline.json
   check_budget resnet18 --hardware H100 --max-latency 5ms --max-memory 512MB --certainty 90
   check_budget resnet18 --hardware H100 Jetson-Orin-Nano@15W --baseline baseline.json --fail-on 'latency>+5%'
   check_budget resnet18 --hardware H100 --baseline baseline.json --fail-on 'throughput<-2%' --junit budgets.xml \
       --output budgets.md)";
-
-} // namespace
 
 int main(int argc, char** argv) {
     using namespace archsim;

@@ -5,16 +5,12 @@
 #include "core/lists.hpp"
 #include "report/render/answer_document.hpp"
 
-namespace {
-
 constexpr const char* kExamples = R"(  check_model vit_b_16 --hardware Coral-Edge-TPU Hailo-8 --precision int8
   check_model yolov8n --hardware Hailo-8 Snapdragon-8-Elite --precision int8
   check_model mobilenet_v2 --hardware H100 --precision fp16 --advise
   check_model resnet18 --hardware Hailo-8 --precision int8 --format json)";
 
 constexpr std::size_t kAdvice = 5;
-
-} // namespace
 
 int main(int argc, char** argv) {
     using namespace archsim;

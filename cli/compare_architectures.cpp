@@ -8,8 +8,6 @@
 
 #include <fmt/format.h>
 
-namespace {
-
 constexpr const char* kExamples = R"(  compare_architectures resnet18
   compare_architectures --model resnet18 --level detailed --architecture GPU
   compare_architectures --model resnet18 --explain-difference GPU TPU --metric latency
@@ -19,8 +17,6 @@ constexpr const char* kExamples = R"(  compare_architectures resnet18
   compare_architectures resnet18 --precision int8 --batch-sweep 1,2,4,...,64
   compare_architectures --model resnet18 --level subgraph --metric latency
   compare_architectures --model resnet18 --architectures GPU=A100 TPU KPU-T64@6W --batch-size 8)";
-
-} // namespace
 
 int main(int argc, char** argv) {
     using namespace archsim;

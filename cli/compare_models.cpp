@@ -10,8 +10,6 @@
 
 #include <algorithm>
 
-namespace {
-
 constexpr const char* kExamples = R"(  compare_models resnet50 --deployment edge
   compare_models mobilenet_v2 --hardware H100 A100 Jetson-Orin-Nano@15W KPU-T64
   compare_models resnet50 vit_b_16 --deployment datacenter --precision fp16 --batch-size 16
@@ -22,13 +20,11 @@ constexpr const char* kExamples = R"(  compare_models resnet50 --deployment edge
   compare_models resnet50 --hardware A100 T4 --precision int8 --explain-energy --cost --years 3
   compare_models --study docs/examples/quick_test.json --output results.csv)";
 
-void append(archsim::Report next, archsim::Report& all) {
+static void append(archsim::Report next, archsim::Report& all) {
     if (all.title.empty())
         all.title = next.title;
     append(all.blocks, std::move(next.blocks));
 }
-
-} // namespace
 
 int main(int argc, char** argv) {
     using namespace archsim;

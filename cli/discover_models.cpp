@@ -9,8 +9,6 @@
 
 #include <thread>
 
-namespace {
-
 constexpr const char* kExamples = R"(  discover_models
   discover_models --task image-classification --top 10
   discover_models --family llama --format json
@@ -18,7 +16,7 @@ constexpr const char* kExamples = R"(  discover_models
   discover_models --names)";
 
 /// What to ask for instead of a word that none of the models asked for has.
-std::string no_such_model(const archsim::Session& session, const archsim::DiscoverOptions& options) {
+static std::string no_such_model(const archsim::Session& session, const archsim::DiscoverOptions& options) {
     const bool narrowed = !options.task.empty() || !options.family.empty();
     const auto nearest = narrowed ? std::vector<std::string>() : session.catalogue().nearest(options.word);
     return fmt::format("no model{} has \"{}\" in its name; {}", narrowed ? " of that task and family" : "",
@@ -26,8 +24,6 @@ std::string no_such_model(const archsim::Session& session, const archsim::Discov
                        nearest.empty() ? "without a word all are listed"
                                        : fmt::format("nearest: {}", fmt::join(nearest, ", ")));
 }
-
-} // namespace
 
 int main(int argc, char** argv) {
     using namespace archsim;

@@ -186,15 +186,13 @@ std::vector<std::string> with_config(std::span<char* const> arguments, const std
     return out;
 }
 
-namespace {
-
-std::vector<std::string> long_flags(const std::vector<OptionFacts>& options) {
+static std::vector<std::string> long_flags(const std::vector<OptionFacts>& options) {
     return kept(flattened(options, &OptionFacts::flags),
                 [](const std::string& name) { return name.starts_with("--"); });
 }
 
 /// Our name for what others call so; empty: none.
-std::string our_flag(const std::string& flag, const std::vector<std::string>& known) {
+static std::string our_flag(const std::string& flag, const std::vector<std::string>& known) {
     for (const OtherNames& names : other_names())
         if (contains(names.theirs, flag))
             for (const std::string_view ours : names.ours)
@@ -202,8 +200,6 @@ std::string our_flag(const std::string& flag, const std::vector<std::string>& kn
                     return std::string(ours);
     return "";
 }
-
-} // namespace
 
 bool asks_nothing(const Json& value) {
     return value.is_null() || value == false || ((value.is_array() || value.is_object()) && value.empty());

@@ -49,9 +49,7 @@ double NamedTable::number(std::size_t row, std::string_view column) const {
     return *value;
 }
 
-namespace {
-
-std::int64_t number_after(std::string_view note, std::string_view phrase) {
+static std::int64_t number_after(std::string_view note, std::string_view phrase) {
     const auto at = note.find(phrase);
     if (at == std::string_view::npos)
         return 0;
@@ -60,7 +58,7 @@ std::int64_t number_after(std::string_view note, std::string_view phrase) {
 }
 
 /// Servers are measured at the wall, boards at their own supply, accelerators by the sensor on theirs.
-PowerBoundary boundary_in(std::string note) {
+static PowerBoundary boundary_in(std::string note) {
     note = lower_case(std::move(note));
     const auto says = [&](std::string_view words) { return note.find(words) != std::string::npos; };
     if (says("wall power") || says("wall energy"))
@@ -71,19 +69,19 @@ PowerBoundary boundary_in(std::string note) {
 }
 
 /// Of all of the row's devices, alone.
-double device_power(const PoweredRow& p) {
+static double device_power(const PoweredRow& p) {
     return p.estimate.power_w * p.copies;
 }
 
 /// From watts of everything to watts as stated.
-double stated_share(const PoweredRow& p) {
+static double stated_share(const PoweredRow& p) {
     return p.row.boundary == PowerBoundary::wall ? 1 : 1 / (p.devices * p.copies);
 }
 
 constexpr std::size_t kYearDigits = 4;
 constexpr int kFirstYear = 1990, kLastYear = 2100;
 
-bool claims(const MeasuredAs& rule, const MeasuredRow& row) {
+static bool claims(const MeasuredAs& rule, const MeasuredRow& row) {
     if (rule.stack != row.runtime)
         return false;
     const int year = last_year(row.source_date);
@@ -94,7 +92,7 @@ bool claims(const MeasuredAs& rule, const MeasuredRow& row) {
 }
 
 /// A claim on the variant says more than one on the year; an earlier year says more than a later one.
-bool closer(const MeasuredAs& a, const MeasuredAs& b) {
+static bool closer(const MeasuredAs& a, const MeasuredAs& b) {
     const auto until = [](const MeasuredAs& rule) {
         return rule.until > 0 ? rule.until : std::numeric_limits<int>::max();
     };
@@ -103,13 +101,13 @@ bool closer(const MeasuredAs& a, const MeasuredAs& b) {
 
 constexpr std::string_view kVariable = "variable:";
 
-std::optional<std::int64_t> count_in(std::string_view stated) {
+static std::optional<std::int64_t> count_in(std::string_view stated) {
     const auto value = plain_number<std::int64_t>(mean_length(stated));
     return value && *value >= 1 ? value : std::nullopt;
 }
 
-const CatalogueEntry* part_for(const Catalogue& catalogue, const CatalogueEntry& whole,
-                               const MeasuredRow& row, std::optional<std::int64_t> tokens) {
+static const CatalogueEntry* part_for(const Catalogue& catalogue, const CatalogueEntry& whole,
+                                      const MeasuredRow& row, std::optional<std::int64_t> tokens) {
     for (const ModelPart& part : whole.parts) {
         const CatalogueEntry* entry = catalogue.find(part.model);
         if (entry == nullptr)
@@ -125,8 +123,6 @@ const CatalogueEntry* part_for(const Catalogue& catalogue, const CatalogueEntry&
     }
     return nullptr;
 }
-
-} // namespace
 
 void fill_from_note(MeasuredRow& row, bool boundary) {
     const auto says = [&](std::string_view words) { return row.note.find(words) != std::string::npos; };

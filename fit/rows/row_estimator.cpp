@@ -189,10 +189,8 @@ struct RowEstimator::State {
     Prediction language(const MeasuredRow& row, const Changed& changed, PowerParts* parts);
 };
 
-namespace {
-
 /// `prediction.regime` is known.
-void name_machine(Prediction& prediction, const Device& device, const Runtime& runtime) {
+static void name_machine(Prediction& prediction, const Device& device, const Runtime& runtime) {
     prediction.device = device.id;
     prediction.vendor = device.vendor;
     prediction.family = name_of(device.family);
@@ -200,8 +198,6 @@ void name_machine(Prediction& prediction, const Device& device, const Runtime& r
     prediction.runtime = runtime.id;
     prediction.evidence = name_of(evidence_for(device, runtime, prediction.regime));
 }
-
-} // namespace
 
 Prediction RowEstimator::State::network(const MeasuredRow& row, const Changed& changed, PowerParts* parts) {
     const MeasuredWorkload workload = workload_of(row);

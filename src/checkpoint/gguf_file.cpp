@@ -12,8 +12,6 @@
 
 namespace archsim::checkpoint {
 
-namespace {
-
 constexpr double kByte = 8;
 
 // Numbers: enum ggml_type (ggml/include/ggml.h); blocks: ggml/src/ggml-common.h, the same as GGML_QUANT_SIZES
@@ -33,8 +31,6 @@ constexpr std::array kTypes = {
     GgmlType{35, 256, 66, "tq2_0"},   GgmlType{39, 32, 17, "mxfp4"},    GgmlType{40, 64, 36, "nvfp4"},
     GgmlType{41, 128, 18, "q1_0"},    GgmlType{42, 64, 18, "q2_0"},
 };
-
-} // namespace
 
 const GgmlType* ggml_type(std::uint32_t id) {
     const auto found = std::ranges::find(kTypes, id, &GgmlType::id);

@@ -56,10 +56,8 @@ void fill_in(json& object) {
             object[key] = value;
 }
 
-namespace {
-
 /// Names of one author each for what all others call the second.
-void rename(json& object) {
+static void rename(json& object) {
     for (const auto& [from, name] : model_types().at("renamed").items()) {
         const auto to = name.get<std::string>();
         if (const auto it = object.find(from);
@@ -72,7 +70,7 @@ void rename(json& object) {
 }
 
 /// Groups that MPT, DBRX and the first Mamba files put fields into.
-void dissolve_groups(json& object) {
+static void dissolve_groups(json& object) {
     for (const char* group : {"attn_config", "ffn_config", "ssm_cfg", "attn_cfg"}) {
         const auto it = object.find(group);
         if (it == object.end() || !it->is_object())
@@ -86,7 +84,7 @@ void dissolve_groups(json& object) {
 }
 
 /// Step-3.5 states the heads of layers with a window in a group of their own, MiMo-V2 each under its name.
-void name_local_heads(json& object) {
+static void name_local_heads(json& object) {
     const auto it = object.find("attention_other_setting");
     if (it == object.end() || !it->is_object() ||
         it->value("attention_type", json()) != json("sliding_attention"))
@@ -101,7 +99,7 @@ void name_local_heads(json& object) {
 }
 
 /// The first Mamba files (state-spaces/mamba) say neither their type nor most sizes of their states.
-void complete_mamba(json& object) {
+static void complete_mamba(json& object) {
     if (object.contains("model_type") || !object.contains("d_model") ||
         !object.contains("pad_vocab_size_multiple"))
         return;
@@ -132,7 +130,7 @@ void complete_mamba(json& object) {
 
 /// OpenELM (arXiv:2404.14619, section 2.1) widens layer by layer: multipliers of the width of the model,
 /// rounded to a divisor.
-void widen_layers(json& object) {
+static void widen_layers(json& object) {
     const auto multipliers = object.find("ffn_multipliers");
     if (multipliers == object.end() || !multipliers->is_array() || !object.contains("hidden_size") ||
         !object["hidden_size"].is_number())
@@ -154,13 +152,13 @@ void widen_layers(json& object) {
     object["intermediate_size"] = std::move(widths);
 }
 
-bool all_counts(const json& list) {
+static bool all_counts(const json& list) {
     return std::ranges::all_of(
         list, [](const json& item) { return item.is_number_integer() && item.get<double>() >= 0; });
 }
 
 /// A list with the kind of every layer says how many there are (Nemotron-H of transformers 5).
-void count_layers(json& object) {
+static void count_layers(json& object) {
     for (const char* key : {"num_hidden_layers", "n_layer", "n_layers", "num_layers"})
         if (object.contains(key))
             return;
@@ -178,7 +176,7 @@ constexpr std::array kListed = {"intermediate_size",   "num_attention_heads",
                                 "moe_num_experts",     "moe_topk",
                                 "num_shared_expert",   "head_dim"};
 
-void shorten_lists(json& object, const std::string& file, std::vector<Finding>& findings) {
+static void shorten_lists(json& object, const std::string& file, std::vector<Finding>& findings) {
     // Laguna states the number of most layers too.
     if (const auto heads = object.find("num_attention_heads_per_layer");
         heads != object.end() && heads->is_array()) {
@@ -206,8 +204,6 @@ void shorten_lists(json& object, const std::string& file, std::vector<Finding>& 
                       "hold the parameters against the published count"));
     }
 }
-
-} // namespace
 
 json in_one_form(const json& text, const std::string& file, std::vector<Finding>& findings) {
     json object = text;

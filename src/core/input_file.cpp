@@ -16,16 +16,14 @@
 
 namespace archsim {
 
-namespace {
-
 namespace fs = std::filesystem;
 
-std::vector<fs::path>& readable_folders() {
+static std::vector<fs::path>& readable_folders() {
     static std::vector<fs::path> folders; // none: every file
     return folders;
 }
 
-[[noreturn]] void unreadable(const std::string& file, std::string message, std::string hint) {
+[[noreturn]] static void unreadable(const std::string& file, std::string message, std::string hint) {
     throw InputError(Finding{.kind = FindingKind::unreadable_file,
                              .message = std::move(message),
                              .file = file,
@@ -33,7 +31,7 @@ std::vector<fs::path>& readable_folders() {
 }
 
 /// `real` is the file behind all links.
-void expect_inside(const std::string& named, const fs::path& real) {
+static void expect_inside(const std::string& named, const fs::path& real) {
     const auto& folders = readable_folders();
     if (std::ranges::none_of(folders, [&](const fs::path& folder) { return leads_into(folder, real); }))
         unreadable(named, fmt::format("lies outside of {}", folders.front().string()),
@@ -41,14 +39,12 @@ void expect_inside(const std::string& named, const fs::path& real) {
 }
 
 /// What the sentence calls a thing that is no regular file.
-const char* kind_of(mode_t mode) {
+static const char* kind_of(mode_t mode) {
     return S_ISDIR(mode)    ? "is a folder, not a file"
            : S_ISFIFO(mode) ? "is a pipe, not a file"
            : S_ISSOCK(mode) ? "is a socket, not a file"
                             : "is a device, not a file";
 }
-
-} // namespace
 
 void read_only_inside(const std::vector<fs::path>& folders) {
     readable_folders().clear();

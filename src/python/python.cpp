@@ -337,16 +337,14 @@ Ref static_method(Function function) {
 // Classes
 // -------------------------------------------------------------------------------------------------------------
 
-namespace {
-
 /// What makes the objects of a class, by the class.
-std::map<PyTypeObject*, const Function*>& constructors() {
+static std::map<PyTypeObject*, const Function*>& constructors() {
     static std::map<PyTypeObject*, const Function*> all;
     return all;
 }
 
 /// Of a class or of the nearest one that it derives from.
-const Function& constructor_of(PyTypeObject* type) {
+static const Function& constructor_of(PyTypeObject* type) {
     for (; type != nullptr; type = static_cast<PyTypeObject*>(PyType_GetSlot(type, Py_tp_base)))
         if (const auto found = constructors().find(type); found != constructors().end()) {
             if (!found->second->call)
@@ -356,7 +354,7 @@ const Function& constructor_of(PyTypeObject* type) {
     type_error("objects of this class are what functions return; it cannot be called");
 }
 
-PyObject* instance_new(PyTypeObject* type, PyObject*, PyObject*) {
+static PyObject* instance_new(PyTypeObject* type, PyObject*, PyObject*) {
     return guarded([&] {
         constructor_of(type);
         Ref object = checked(PyType_GenericAlloc(type, 0));
@@ -365,7 +363,7 @@ PyObject* instance_new(PyTypeObject* type, PyObject*, PyObject*) {
     });
 }
 
-int instance_init(PyObject* object, PyObject* positional, PyObject* keywords) {
+static int instance_init(PyObject* object, PyObject* positional, PyObject* keywords) {
     return guarded(
         [&] {
             const Ref made = constructor_of(Py_TYPE(object)).run(positional, keywords);
@@ -375,11 +373,9 @@ int instance_init(PyObject* object, PyObject* positional, PyObject* keywords) {
         -1);
 }
 
-void instance_dealloc(PyObject* object) {
+static void instance_dealloc(PyObject* object) {
     destroy<Instance>(object, [](Instance& it) { std::destroy_at(&it.value); });
 }
-
-} // namespace
 
 PyTypeObject* detail::make_class(PyObject* module_, const char* name, const char* meaning,
                                  const Function* construct) {

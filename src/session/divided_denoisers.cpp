@@ -9,24 +9,22 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr const char* kOthers = "other_tokens"; ///< input and size of a divided denoiser
 
-std::int64_t size_in(const Bindings& bindings, const CatalogueEntry& info, const char* name) {
+static std::int64_t size_in(const Bindings& bindings, const CatalogueEntry& info, const char* name) {
     if (const auto given = bindings.dims.find(name); given != bindings.dims.end())
         return given->second;
     const auto stated = info.dims.find(name);
     return stated != info.dims.end() ? stated->second : 0;
 }
 
-std::int64_t part_of(std::int64_t size, std::int64_t devices, std::int64_t unit) {
+static std::int64_t part_of(std::int64_t size, std::int64_t devices, std::int64_t unit) {
     return ((size + devices - 1) / devices + unit - 1) / unit * unit;
 }
 
 /// Keys and values that attention sees beside its own, one operator each.
 template <class Use>
-void for_each_exchange(const ShapedGraph& graph, const Use& use) {
+static void for_each_exchange(const ShapedGraph& graph, const Use& use) {
     for (const Operator& op : graph.operators) {
         const bool exchanged = std::ranges::any_of(
             op.inputs, [&](TensorId id) { return id != kNoTensor && graph.tensors[id].name == kOthers; });
@@ -36,7 +34,8 @@ void for_each_exchange(const ShapedGraph& graph, const Use& use) {
 }
 
 /// Seconds that a device waits for the tokens of the others.
-double exchange_s(const ShapedGraph& graph, const NetworkWork& work, const Machine& machine, double devices) {
+static double exchange_s(const ShapedGraph& graph, const NetworkWork& work, const Machine& machine,
+                         double devices) {
     double others = 0;
     for (const ShapedTensor& tensor : graph.tensors)
         if (tensor.name == kOthers)
@@ -51,8 +50,6 @@ double exchange_s(const ShapedGraph& graph, const NetworkWork& work, const Machi
     return bytes / (machine.rate(Resource::link_bytes) * machine.param(Parameter::link_efficiency, 1)) +
            collectives * machine.param(Parameter::link_latency, 0);
 }
-
-} // namespace
 
 DividedDenoisers::DividedDenoisers(const Model& model, std::int64_t batch, const Bindings& bindings,
                                    const OperatorRegistry& operators)

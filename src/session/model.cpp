@@ -176,14 +176,12 @@ std::int64_t fixed_items(const Graph& graph) {
     return items > 1 && all(graph.inputs, 2) && all(graph.outputs, 1) ? items : 1;
 }
 
-namespace {
-
 /// The graph at its sizes. A batch that is asked for has to multiply the work: sizes inside a file may keep
 /// it from the network, and then so many items a second would be said of the work of one. Worked: 4 items of
 /// 2 GMACs each are 8 GMACs; where 2 come out, `reaches` turns false.
-std::shared_ptr<const ShapedGraph> bound_at(const ImportedGraph& model, const Graph& graph,
-                                            const Bindings& bindings, const std::string& batch_name,
-                                            const OperatorRegistry& rows, bool& reaches) {
+static std::shared_ptr<const ShapedGraph> bound_at(const ImportedGraph& model, const Graph& graph,
+                                                   const Bindings& bindings, const std::string& batch_name,
+                                                   const OperatorRegistry& rows, bool& reaches) {
     const auto bound = [&](const Bindings& sizes) {
         return archsim::bind(graph, sizes, model.info.dims, rows, model.budget);
     };
@@ -211,8 +209,6 @@ std::shared_ptr<const ShapedGraph> bound_at(const ImportedGraph& model, const Gr
                  "symbolic batch, or give --input-shape"});
     return made;
 }
-
-} // namespace
 
 struct BoundModel::State {
     /// `known`: the graph was found sound before.

@@ -92,19 +92,15 @@ std::shared_ptr<const Prepared> prepare(const Workload& workload) {
         });
 }
 
-namespace {
-
 /// Calls `each(map)` for what is given by name: sizes, and shapes and values of inputs.
 template <class Sizes, class Each>
-void for_each_given(Sizes& sizes, const Each& each) {
+static void for_each_given(Sizes& sizes, const Each& each) {
     each(sizes.dims);
     each(sizes.input_shapes);
     each(sizes.input_values);
     each(sizes.input_real_values);
     each(sizes.input_sequences);
 }
-
-} // namespace
 
 std::vector<UnknownName> unknown_names(const Workload& workload) {
     bool given = false;

@@ -193,19 +193,15 @@ Conditions settled(Conditions conditions, const Workload& workload) {
     return conditions;
 }
 
-namespace {
-
-bool names_sizes(const Bindings& sizes) {
+static bool names_sizes(const Bindings& sizes) {
     return !sizes.dims.empty() || !sizes.input_shapes.empty() || !sizes.input_values.empty() ||
            !sizes.input_real_values.empty() || !sizes.input_sequences.empty();
 }
 
 /// Facts of a language model stand at the model, or at the last of its parts.
-bool is_language_model(const Model& model) {
+static bool is_language_model(const Model& model) {
     return model.info.language_model || (!model.parts.empty() && is_language_model(model.parts.back()));
 }
-
-} // namespace
 
 Workload usual_question(Workload workload) {
     if (workload.prompt || workload.single_pass || names_sizes(workload.sizes) || !workload.model.prepared ||

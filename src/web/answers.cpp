@@ -27,15 +27,13 @@
 
 namespace archsim::web {
 
-namespace {
-
-const std::string& only_device(const Question& question) {
+static const std::string& only_device(const Question& question) {
     if (question.hardware.size() != 1)
         throw UsageError(fmt::format("\"{}\" is asked of one device", question.ask));
     return question.hardware.front();
 }
 
-Json operators_json(const Result& result, const Subgraph& subgraph) {
+static Json operators_json(const Result& result, const Subgraph& subgraph) {
     Json list = Json::array();
     for (const SubgraphMember& member : subgraph.members)
         list.push_back(result.model->graph->operators[member.op].type);
@@ -43,7 +41,7 @@ Json operators_json(const Result& result, const Subgraph& subgraph) {
 }
 
 /// The fused graph: what ran, from what to what, and what it took.
-Json graph_json(const Result& result) {
+static Json graph_json(const Result& result) {
     Json nodes = Json::array();
     if (!result.ok() || !result.partition || !result.work)
         return nodes;
@@ -74,7 +72,7 @@ Json graph_json(const Result& result) {
 }
 
 /// Before and after, metric by metric; in words where one of them is no estimate.
-std::vector<Block> change_blocks(const Result& stated, const Result& changed) {
+static std::vector<Block> change_blocks(const Result& stated, const Result& changed) {
     const std::array both = {stated, changed};
     const CostOptions basis = on_one_basis(both, {});
     struct Row {
@@ -120,7 +118,7 @@ std::vector<Block> change_blocks(const Result& stated, const Result& changed) {
 }
 
 /// Without the rows of long tables that nobody reads on a page.
-void shorten(Report& report) {
+static void shorten(Report& report) {
     constexpr std::size_t kLongest = 200;
     for (Block& block : report.blocks)
         if (Table* table = std::get_if<Table>(&block); table != nullptr && table->rows.size() > kLongest) {
@@ -130,13 +128,13 @@ void shorten(Report& report) {
         }
 }
 
-void expect_devices(const Question& question) {
+static void expect_devices(const Question& question) {
     if (question.hardware.empty())
         throw UsageError(fmt::format("\"{}\" is asked of devices: name them in \"hardware\"", question.ask));
 }
 
 /// The limits on waiting, of a question that takes nothing else of a sizing.
-ServiceLevel limits_of(const Question& question) {
+static ServiceLevel limits_of(const Question& question) {
     for (const SizingField& field : sizing_fields())
         if (question.level.has(field.key) && find_field(level_fields(), field.key) == nullptr)
             throw UsageError(fmt::format("{}: not of \"{}\", but of a sizing", field.key, question.ask));
@@ -146,7 +144,7 @@ ServiceLevel limits_of(const Question& question) {
 /// Rows of a decision that stand above the ranking.
 constexpr std::size_t kDecided = 5;
 
-Json row_json(const Result& result, int place) {
+static Json row_json(const Result& result, int place) {
     return {{"hardware", result.hardware},
             {"label", hardware_label(result)},
             {"family", result.device ? Json(name_of(result.device->family)) : Json(nullptr)},
@@ -155,8 +153,6 @@ Json row_json(const Result& result, int place) {
             {"evidence", result.ok() ? Json(evidence_text(evidence_of(result))) : Json(nullptr)},
             {"place", may_lead(result.estimate) ? place : 0}};
 }
-
-} // namespace
 
 Json answer_device(const Session& session, const Question& question) {
     ComprehensiveAnalysis analysis;

@@ -4,12 +4,8 @@
 
 #include <memory>
 
-namespace {
-
-std::unique_ptr<archsim::web::Desk> desk;
-std::string text;
-
-} // namespace
+static std::unique_ptr<archsim::web::Desk> desk;
+static std::string text;
 
 extern "C" {
 

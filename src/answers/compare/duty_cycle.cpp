@@ -15,13 +15,11 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr double kMilli = 1e-3, kMega = 1e6;
 
 /// What the network of that index does on a slice of the device; null: it was not asked.
-const Result* on_slice(std::span<const Result> slices, const Result& whole, const std::string& slice,
-                       std::size_t network) {
+static const Result* on_slice(std::span<const Result> slices, const Result& whole, const std::string& slice,
+                              std::size_t network) {
     const auto found = std::ranges::find_if(slices, [&](const Result& part) {
         return part.model->name == whole.model->name && part.hardware == whole.hardware + "@" + slice &&
                part.conditions.stack == whole.conditions.stack && part.devices() == whole.devices();
@@ -31,7 +29,7 @@ const Result* on_slice(std::span<const Result> slices, const Result& whole, cons
 
 /// The least slice for each network, the first as much of the rest as there is where it has no rate of its
 /// own; none at all where they are more than the device has.
-void choose_slices(std::span<const Result> slices, DutyCycle& duty) {
+static void choose_slices(std::span<const Result> slices, DutyCycle& duty) {
     const std::vector<DeviceSlice>& all = duty.result->device->slices;
     if (all.empty() || slices.empty())
         return;
@@ -58,11 +56,11 @@ void choose_slices(std::span<const Result> slices, DutyCycle& duty) {
 }
 
 /// "46.8 mW", with its unit: devices that sleep draw thousands of times less than others.
-Cell power_cell(std::optional<double> watts) {
+static Cell power_cell(std::optional<double> watts) {
     return watts ? worded_cell(format_power(*watts), *watts) : Cell{};
 }
 
-std::vector<ColumnOf<DutyCycle>> duty_columns(bool battery, bool shared) {
+static std::vector<ColumnOf<DutyCycle>> duty_columns(bool battery, bool shared) {
     using D = DutyCycle;
     std::vector<ColumnOf<D>> columns = {
         {{"Hardware", "", "hardware"}, [](const D& d) { return hardware_label(*d.result); }},
@@ -92,7 +90,7 @@ std::vector<ColumnOf<DutyCycle>> duty_columns(bool battery, bool shared) {
     return columns;
 }
 
-std::vector<ColumnOf<SharedNetwork>> network_columns() {
+static std::vector<ColumnOf<SharedNetwork>> network_columns() {
     using N = SharedNetwork;
     return {{{"Hardware", "", "hardware"}, [](const N& n) { return hardware_label(*n.device); }},
             {{"Network", "", "model"}, [](const N& n) { return n.result->model->name; }},
@@ -106,7 +104,7 @@ std::vector<ColumnOf<SharedNetwork>> network_columns() {
 }
 
 /// "with midas at 5/s".
-std::string company_text(const Result& r) {
+static std::string company_text(const Result& r) {
     std::vector<std::string> names;
     for (std::size_t i = 0; i < r.beside.size(); ++i)
         names.push_back(fmt::format("{} at {}/s", r.beside[i]->model->name,
@@ -114,7 +112,7 @@ std::string company_text(const Result& r) {
     return "with " + fmt::format("{}", fmt::join(names, ", "));
 }
 
-Table duty_table(std::span<const DutyCycle> cycles, PowerBoundary boundary) {
+static Table duty_table(std::span<const DutyCycle> cycles, PowerBoundary boundary) {
     using D = DutyCycle;
     const Result& first = *cycles.front().result;
     const Duty& asked = first.conditions.duty;
@@ -146,7 +144,7 @@ Table duty_table(std::span<const DutyCycle> cycles, PowerBoundary boundary) {
     return table;
 }
 
-Table network_table(std::span<const DutyCycle> cycles) {
+static Table network_table(std::span<const DutyCycle> cycles) {
     std::vector<SharedNetwork> networks;
     for (const DutyCycle& duty : cycles)
         append(networks, duty.networks);
@@ -170,7 +168,7 @@ Table network_table(std::span<const DutyCycle> cycles) {
 /// "; STM32N6 and MAX78000 may draw less asleep, from 267 uW, which is not known: --idle-power states it":
 /// who does not sleep in these numbers and would draw less than the best if it did, with the least work
 /// alone.
-std::string may_sleep_text(std::span<const DutyCycle> cycles, const DutyCycle& best) {
+static std::string may_sleep_text(std::span<const DutyCycle> cycles, const DutyCycle& best) {
     std::vector<std::string> names;
     double least_w = INFINITY;
     for (const DutyCycle& d : cycles)
@@ -183,8 +181,6 @@ std::string may_sleep_text(std::span<const DutyCycle> cycles, const DutyCycle& b
                                        "states it",
                                        names_text(names), format_power(least_w));
 }
-
-} // namespace
 
 std::vector<Result> on_slices(const Session& session, const ModelComparison& c) {
     std::vector<Result> slices;

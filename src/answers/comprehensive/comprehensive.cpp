@@ -63,9 +63,7 @@ std::vector<KindShare> breakdown_by_kind(const Result& result) {
     return shares;
 }
 
-namespace {
-
-Members<KindShare> kind_share_members() {
+static Members<KindShare> kind_share_members() {
     using K = KindShare;
     return {{"kind", "of operators; network: fixed costs of none",
              [](const K& k) { return k.kind == OpKind::free ? "network" : name_of(k.kind); }},
@@ -79,7 +77,7 @@ Members<KindShare> kind_share_members() {
             {"overhead_bound", "subgraphs", &K::overhead_bound}};
 }
 
-AnswerDocument<ComprehensiveAnalysis> comprehensive_document(const MetricView& view) {
+static AnswerDocument<ComprehensiveAnalysis> comprehensive_document(const MetricView& view) {
     using A = ComprehensiveAnalysis;
     const auto result = [](const A& a) { return a.result; };
     return {
@@ -133,11 +131,11 @@ AnswerDocument<ComprehensiveAnalysis> comprehensive_document(const MetricView& v
 
 constexpr std::size_t kLongestGroups = 3; ///< rows of the brief table of subgraphs
 
-std::string kind_title(OpKind kind) {
+static std::string kind_title(OpKind kind) {
     return kind == OpKind::free ? std::string("outside subgraphs") : std::string(name_of(kind));
 }
 
-Table kind_table(const ComprehensiveAnalysis& a) {
+static Table kind_table(const ComprehensiveAnalysis& a) {
     const double whole = shown_pass(a.result).latency_s;
     using K = KindShare;
     const auto count = [](auto of) { return [of](const K& k) { return count_cell(true, k.*of); }; };
@@ -157,7 +155,7 @@ Table kind_table(const ComprehensiveAnalysis& a) {
                        a.kinds);
 }
 
-Chart time_chart(const ComprehensiveAnalysis& a) {
+static Chart time_chart(const ComprehensiveAnalysis& a) {
     Chart chart{ChartKind::bar, "Time by kind of work", "kind", "µs", false, false, {{"time", {}}}};
     for (const KindShare& share : a.kinds) {
         ChartPoint point;
@@ -170,12 +168,12 @@ Chart time_chart(const ComprehensiveAnalysis& a) {
     return chart;
 }
 
-void append(Report report, Report& to) {
+static void append(Report report, Report& to) {
     append(to.blocks, std::move(report.blocks));
 }
 
 /// A section with the blocks of another report, whose own title is left out.
-void add_section(const std::string& title, Report part, Report& to) {
+static void add_section(const std::string& title, Report part, Report& to) {
     to.blocks.push_back(Heading{2, title});
     for (Block& block : part.blocks) {
         const Heading* heading = std::get_if<Heading>(&block);
@@ -184,7 +182,7 @@ void add_section(const std::string& title, Report part, Report& to) {
     }
 }
 
-void add_findings(const Result& result, Detail detail, Report& report) {
+static void add_findings(const Result& result, Detail detail, Report& report) {
     Bullets bullets;
     for (FindingLine& found : finding_lines(result.estimate.findings))
         bullets.items.push_back(std::move(found.text));
@@ -197,11 +195,11 @@ void add_findings(const Result& result, Detail detail, Report& report) {
     report.blocks.push_back(std::move(bullets));
 }
 
-MetricView metrics_of(const ComprehensiveAnalysis& a) {
+static MetricView metrics_of(const ComprehensiveAnalysis& a) {
     return shown_metrics(std::span(&a.result, 1), {a.batches.metrics, a.decision.request.cost});
 }
 
-void add_details(const ComprehensiveAnalysis& a, const ComprehensiveView& view, Report& report) {
+static void add_details(const ComprehensiveAnalysis& a, const ComprehensiveView& view, Report& report) {
     const Result& r = a.result;
     report.blocks.push_back(performance_facts(r, metrics_of(a), Detail::all));
     if (r.generation)
@@ -226,7 +224,7 @@ void add_details(const ComprehensiveAnalysis& a, const ComprehensiveView& view, 
 }
 
 /// Power, its draw at the wall, and the prices of inferences, a line each.
-Facts power_and_cost(const Result& result, const CostOptions& options) {
+static Facts power_and_cost(const Result& result, const CostOptions& options) {
     Facts facts;
     if (result.machine && result.machine->energy)
         for (NamedValue& item : energy_conditions(result).items)
@@ -252,7 +250,7 @@ Facts power_and_cost(const Result& result, const CostOptions& options) {
 }
 
 /// One screen: what takes the time, where the energy goes, what it costs.
-void add_brief(const ComprehensiveAnalysis& a, const ComprehensiveView& view, Report& report) {
+static void add_brief(const ComprehensiveAnalysis& a, const ComprehensiveView& view, Report& report) {
     const Result& r = a.result;
     report.blocks.push_back(performance_facts(r, metrics_of(a), Detail::brief));
     if (!a.kinds.empty()) {
@@ -270,8 +268,6 @@ void add_brief(const ComprehensiveAnalysis& a, const ComprehensiveView& view, Re
     if (!a.batches.series.empty())
         add_section("Batch", describe(a.batches), report);
 }
-
-} // namespace
 
 nlohmann::ordered_json analyze_comprehensive_schema() {
     return comprehensive_document({}).schema();

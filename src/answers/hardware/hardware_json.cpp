@@ -8,9 +8,7 @@
 
 namespace archsim {
 
-namespace {
-
-std::optional<double> value_or_null(const Fact& fact) {
+static std::optional<double> value_or_null(const Fact& fact) {
     return fact.known() ? std::optional(fact.value) : std::nullopt;
 }
 
@@ -18,14 +16,14 @@ using Counts = std::vector<std::pair<std::string, std::size_t>>;
 using Peaks = std::vector<std::pair<std::string, double>>;
 
 /// Numbers by the kind of their source.
-Counts counts_of(const SourceCounts& sources) {
+static Counts counts_of(const SourceCounts& sources) {
     Counts counts;
     for (const SourceKind kind : kSourceKinds)
         counts.emplace_back(name_of(kind), sources[kind]);
     return counts;
 }
 
-Peaks peaks_of(const Device& device, EngineClass kind) {
+static Peaks peaks_of(const Device& device, EngineClass kind) {
     Peaks peaks;
     for (const Precision precision : kPrecisions)
         if (const double peak = device.peak(kind, precision); peak > 0)
@@ -33,12 +31,12 @@ Peaks peaks_of(const Device& device, EngineClass kind) {
     return peaks;
 }
 
-Members<Source> cited_source_members() {
+static Members<Source> cited_source_members() {
     return {{"kind", "", [](const Source& s) { return name_of(s.kind); }}, {"cite", "", &Source::cite}};
 }
 
 /// What the stack's compiler leaves to others, and the operators that its vendor lists.
-Members<Runtime> operator_rule_members() {
+static Members<Runtime> operator_rule_members() {
     using Rule = OperatorRule;
     using List = OperatorList;
     return {{"refused", "what the stack's compiler leaves to others",
@@ -59,7 +57,7 @@ Members<Runtime> operator_rule_members() {
              [](const Runtime& s) { return s.rules && s.rules->rest_follows; }}};
 }
 
-Members<Price> dated_price_members(const char* key) {
+static Members<Price> dated_price_members(const char* key) {
     return {{key, "null: nobody states a price", [](const Price& p) { return value_or_null(p.amount); }},
             {"date", "", &Price::date},
             {"instance", "what is rented", &Price::instance},
@@ -69,7 +67,7 @@ Members<Price> dated_price_members(const char* key) {
              }}};
 }
 
-Members<Device> listed_device_members() {
+static Members<Device> listed_device_members() {
     using D = Device;
     const auto text = [](std::string D::*member) {
         return [member](const D& d) { return nonempty(d.*member); };
@@ -104,7 +102,7 @@ Members<Device> listed_device_members() {
         {"file", "", &D::file}};
 }
 
-Members<StatedFact> stated_fact_members() {
+static Members<StatedFact> stated_fact_members() {
     using F = StatedFact;
     return {{"pointer", "place in the file", &F::where},
             {"value", "", &F::value},
@@ -121,7 +119,7 @@ Members<StatedFact> stated_fact_members() {
              }}};
 }
 
-Members<PowerMode> power_mode_members() {
+static Members<PowerMode> power_mode_members() {
     using M = PowerMode;
     const auto value = [](Fact M::*fact) { return [fact](const M& m) { return value_or_null(m.*fact); }; };
     return {{"name", "", &M::name},
@@ -135,14 +133,14 @@ Members<PowerMode> power_mode_members() {
 
 /// What every document of the tool begins with, and the rest of one.
 template <class Answer>
-AnswerDocument<Answer> hardware_document(const Members<Answer>& rest) {
+static AnswerDocument<Answer> hardware_document(const Members<Answer>& rest) {
     return {"list_hardware_mappers", "devices and software stacks",
             Members<Answer>{{"verdict", "the answer",
                              [](const Answer& answer) { return verdict_lines(answer); }, lines_members()}}
                 .with(rest)};
 }
 
-AnswerDocument<HardwareList> hardware_list_document() {
+static AnswerDocument<HardwareList> hardware_list_document() {
     using L = HardwareList;
     using R = HardwareRow;
     return hardware_document<L>(
@@ -162,7 +160,7 @@ AnswerDocument<HardwareList> hardware_list_document() {
          {"findings", "devices that could not be read", &L::findings, finding_members()}});
 }
 
-AnswerDocument<DeviceSheet> device_sheet_document() {
+static AnswerDocument<DeviceSheet> device_sheet_document() {
     using S = DeviceSheet;
     return hardware_document<S>(
         {{"hardware", "the one device", [](const S& s) { return std::array{&s}; },
@@ -177,7 +175,7 @@ AnswerDocument<DeviceSheet> device_sheet_document() {
          {"findings", "", [](const S& s) { return s.choice.device->findings; }, finding_members()}});
 }
 
-AnswerDocument<RuntimeSheet> runtime_sheet_document() {
+static AnswerDocument<RuntimeSheet> runtime_sheet_document() {
     using S = RuntimeSheet;
     const Members<S> stack = {
         {"id", "", [](const S& s) { return s.runtime->id; }},
@@ -212,7 +210,7 @@ AnswerDocument<RuntimeSheet> runtime_sheet_document() {
         {{"runtimes", "the one stack", [](const S& s) { return std::array{&s}; }, stack}});
 }
 
-AnswerDocument<HardwareCheck> hardware_check_document() {
+static AnswerDocument<HardwareCheck> hardware_check_document() {
     using C = HardwareCheck;
     return hardware_document<C>({{"checked", "file or folder", &C::path},
                                  {"devices", "0: a single file", &C::devices},
@@ -223,8 +221,6 @@ AnswerDocument<HardwareCheck> hardware_check_document() {
                                   [](const C& c) { return counts_of(c.runtime_sources); }},
                                  {"findings", "", &C::findings, finding_members()}});
 }
-
-} // namespace
 
 nlohmann::ordered_json list_hardware_mappers_schema() {
     return any_of({hardware_list_document().schema(), device_sheet_document().schema(),

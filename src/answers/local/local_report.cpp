@@ -19,25 +19,24 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr double kLocalGiga = 1e9;
 
 using LocalColumn = ColumnOf<LocalModel>;
 
-std::string_view rate_unit(const LocalAnswer& answer) {
+static std::string_view rate_unit(const LocalAnswer& answer) {
     return answer.request.kind != LocalKind::language ? "inferences/s" : "tokens/s";
 }
 
 /// What people call the format: under llama.cpp the type of its file.
-std::string_view file_type(const LocalModel& m) {
+static std::string_view file_type(const LocalModel& m) {
     const std::string_view type = m.command.empty() ? std::string_view() : gguf_type_of(m.format);
     return type.empty() ? std::string_view(m.format) : type;
 }
 
 /// A rate and its interval.
-std::vector<LocalColumn> rate_columns(const char* heading, std::string_view unit, const std::string& key,
-                                      int priority, LocalRate LocalModel::*which) {
+static std::vector<LocalColumn> rate_columns(const char* heading, std::string_view unit,
+                                             const std::string& key, int priority,
+                                             LocalRate LocalModel::*which) {
     return where<LocalModel>([which](const LocalModel& m) { return m.runs && (m.*which).per_s > 0; },
                              {{most_best(heading, std::string(unit), key + "_per_s"),
                                [which](const LocalModel& m) {
@@ -54,7 +53,7 @@ std::vector<LocalColumn> rate_columns(const char* heading, std::string_view unit
                                }}});
 }
 
-std::vector<LocalColumn> local_columns(const LocalAnswer& answer, bool with_reasons) {
+static std::vector<LocalColumn> local_columns(const LocalAnswer& answer, bool with_reasons) {
     const bool language = answer.request.kind == LocalKind::language;
     using M = LocalModel;
     std::vector<LocalColumn> columns = {{{"Model", "", "model"}, &M::name},
@@ -93,12 +92,12 @@ std::vector<LocalColumn> local_columns(const LocalAnswer& answer, bool with_reas
     return columns;
 }
 
-bool shown(const LocalModel& m) {
+static bool shown(const LocalModel& m) {
     return m.runs && !m.too_slow;
 }
 
 /// The rows shown: of each model the widest format that runs, or all of them.
-std::vector<LocalModel> rows_of(const LocalAnswer& answer, const LocalView& view) {
+static std::vector<LocalModel> rows_of(const LocalAnswer& answer, const LocalView& view) {
     std::vector<LocalModel> rows;
     for (const LocalModel& m : answer.models)
         if (shown(m) && (view.every_format || rows.empty() || rows.back().name != m.name))
@@ -111,14 +110,14 @@ std::vector<LocalModel> rows_of(const LocalAnswer& answer, const LocalView& view
 }
 
 /// All rows: those of the table in every format, in its order, then what does not run or is too slow.
-std::vector<LocalModel> data_of(const LocalAnswer& answer, const LocalView& view) {
+static std::vector<LocalModel> data_of(const LocalAnswer& answer, const LocalView& view) {
     std::vector<LocalModel> rows = rows_of(answer, {.by = view.by, .every_format = true});
     append(rows, kept(answer.models, std::not_fn(shown)));
     return rows;
 }
 
 /// "qwen3-8b in int4, 62 tokens/s (41 to 94)", with what makes it doubtful.
-std::string rate_text(const LocalAnswer& answer, const LocalModel& m) {
+static std::string rate_text(const LocalAnswer& answer, const LocalModel& m) {
     const std::string doubt = m.doubt.empty() ? std::string()
                               : m.doubt.standing == Standing::refuted
                                   ? "; " + m.doubt.brief()
@@ -133,7 +132,7 @@ std::string rate_text(const LocalAnswer& answer, const LocalModel& m) {
 }
 
 /// The models of which no format is listed, each counted once: with the listed ones they are all.
-Bullets misses(const LocalAnswer& answer) {
+static Bullets misses(const LocalAnswer& answer) {
     std::size_t memory = 0, slow = 0;
     std::map<std::string, std::string> others;
     for (std::size_t first = 0, last = 0; first < answer.models.size(); first = last) {
@@ -179,7 +178,7 @@ Bullets misses(const LocalAnswer& answer) {
 
 /// What people weigh: the newest, of one year the largest, then the largest of all. A doubt about a rate is
 /// said beside it.
-Takeaway local_takeaway(const LocalAnswer& answer, const std::vector<LocalModel>& rows) {
+static Takeaway local_takeaway(const LocalAnswer& answer, const std::vector<LocalModel>& rows) {
     const bool language = answer.request.kind == LocalKind::language;
     const double capacity = peak_of(0.0, answer.models, &LocalModel::capacity_bytes);
     Takeaway out;
@@ -222,7 +221,7 @@ Takeaway local_takeaway(const LocalAnswer& answer, const std::vector<LocalModel>
     return out;
 }
 
-Members<LocalModel> local_model_members() {
+static Members<LocalModel> local_model_members() {
     using M = LocalModel;
     /// A rate and its interval.
     struct Shown {
@@ -270,7 +269,7 @@ Members<LocalModel> local_model_members() {
         {"command", "that serves it with llama.cpp", [](const M& m) { return nonempty(m.command); }}};
 }
 
-AnswerDocument<LocalAnswer> local_document(const LocalView& view) {
+static AnswerDocument<LocalAnswer> local_document(const LocalView& view) {
     using A = LocalAnswer;
     using R = LocalRequest;
     static constexpr std::string_view kAsked[] = {"context", "kv_cache"};
@@ -311,14 +310,12 @@ AnswerDocument<LocalAnswer> local_document(const LocalView& view) {
 constexpr int kAllLayers = 999;
 
 /// llama.cpp's name of a format of the cache (--cache-type-k).
-std::string_view cache_type(Precision format) {
+static std::string_view cache_type(Precision format) {
     return format == Precision::int8   ? "q8_0"
            : format == Precision::int4 ? "q4_0"
            : format == Precision::fp16 ? "f16"
                                        : name_of(format);
 }
-
-} // namespace
 
 Report describe(const LocalAnswer& answer, const LocalView& view, Format format) {
     Report report{fmt::format("What runs on {}", answer.device), {}};

@@ -11,11 +11,9 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr std::size_t kMostNamed = 3;
 
-std::string name_text(const SizingAnswer& answer, const SizedDevice& d) {
+static std::string name_text(const SizingAnswer& answer, const SizedDevice& d) {
     for (const SizedDevice& other : answer.devices)
         if (&other != &d && other.hardware == d.hardware)
             return d.hardware + " in " + d.precision;
@@ -23,7 +21,7 @@ std::string name_text(const SizingAnswer& answer, const SizedDevice& d) {
 }
 
 /// "H100, 4 devices (tp=2,dp=2), bf16, vLLM".
-std::string layout_text(const SizedDevice& d) {
+static std::string layout_text(const SizedDevice& d) {
     const std::int64_t devices = d.layout->devices();
     const std::string way = to_string(d.layout->run.parallelism);
     const std::string count =
@@ -32,7 +30,7 @@ std::string layout_text(const SizedDevice& d) {
 }
 
 /// "6.88 USD/h rented (AWS p5.48xlarge / 8, 2025-06)"
-std::string money_text(const SizingAnswer& answer, const SizedDevice& d) {
+static std::string money_text(const SizingAnswer& answer, const SizedDevice& d) {
     return d.layout->usd_per_hour
                ? fmt::format("{} USD/h {} ({})", format_number(*d.layout->usd_per_hour),
                              basis_text(answer.basis), d.price_basis)
@@ -40,12 +38,12 @@ std::string money_text(const SizingAnswer& answer, const SizedDevice& d) {
                                                          : "no rental price in the database");
 }
 
-std::string probability_text(double probability) {
+static std::string probability_text(double probability) {
     return fmt::format("{:g} %", 100 * probability);
 }
 
 /// "Prompts on L40S (2), answers on H100 (1): 7.3 USD/h rented, ..."
-std::string pair_text(const SizingAnswer& answer, const SizedPair& p) {
+static std::string pair_text(const SizingAnswer& answer, const SizedPair& p) {
     const auto pool = [](const std::string& hardware, const Parallelism& way, std::int64_t engines) {
         return fmt::format("{} x {}{}", engines * way.engine_devices(), hardware,
                            way.engine_devices() > 1 ? " (" + to_string(way) + " each)" : "");
@@ -60,7 +58,7 @@ std::string pair_text(const SizingAnswer& answer, const SizedPair& p) {
 }
 
 /// Devices that do not hold, but for the nearest, which has its own line.
-std::vector<const SizedDevice*> misses(const SizingAnswer& answer) {
+static std::vector<const SizedDevice*> misses(const SizingAnswer& answer) {
     std::vector<const SizedDevice*> out;
     for (std::size_t i = 0; i < answer.devices.size(); ++i)
         if (const SizedDevice& d = answer.devices[i]; !(d.holds && d.within_budget) && answer.nearest != i)
@@ -69,7 +67,7 @@ std::vector<const SizedDevice*> misses(const SizingAnswer& answer) {
 }
 
 /// "Do not hold the limits: L4 (why), A10 (why) and 3 more."
-std::string misses_text(const SizingAnswer& answer) {
+static std::string misses_text(const SizingAnswer& answer) {
     const std::vector<const SizedDevice*> all = misses(answer);
     const std::size_t count = all.size();
     std::string text;
@@ -85,7 +83,7 @@ std::string misses_text(const SizingAnswer& answer) {
 
 /// "Not ranked: Trainium2, 2 devices (tp=2), bf16: 0.2 USD/h rented (projection: ...)." Those that hold the
 /// limits and may not be named first, for less than the cheapest that may.
-std::string doubted_text(const SizingAnswer& answer) {
+static std::string doubted_text(const SizingAnswer& answer) {
     const double least = answer.cheapest ? *answer.devices[*answer.cheapest].layout->usd_per_hour : INFINITY;
     std::string text;
     std::size_t count = 0;
@@ -98,8 +96,6 @@ std::string doubted_text(const SizingAnswer& answer) {
         text += fmt::format("; and {} more", count - kMostNamed);
     return text.empty() ? text : fmt::format("Not ranked: {}.", text);
 }
-
-} // namespace
 
 bool takeaway_names_every_miss(const SizingAnswer& answer) {
     return misses(answer).size() <= kMostNamed;

@@ -205,10 +205,8 @@ std::vector<SweepRow> BestRows::rows() const {
     return all;
 }
 
-namespace {
-
 /// What rows of answers to prompts hold: the metrics of language models, and the time of a whole answer.
-const MetricTable& answer_metrics() {
+static const MetricTable& answer_metrics() {
     static const MetricTable table = [] {
         const auto rows = generation_metrics().rows();
         std::vector<const Metric*> all(rows.begin(), rows.end());
@@ -223,13 +221,11 @@ constexpr std::uint64_t kLargestRange = 8192; ///< with all of a model
 constexpr std::uint64_t kMostShards = 1'000'000;
 constexpr std::size_t kMostNotes = 8; ///< of factors that are built as others
 
-std::uint64_t checked_product(std::uint64_t a, std::uint64_t b) {
+static std::uint64_t checked_product(std::uint64_t a, std::uint64_t b) {
     if (b != 0 && a > std::numeric_limits<std::uint64_t>::max() / b)
         throw UsageError("the design space has more points than can be counted; leave an axis out");
     return a * b;
 }
-
-} // namespace
 
 Sweep::Sweep(const Session& session, SweepRequest request) : session_(session), request_(std::move(request)) {
     if (request_.conditions.duty.stated())

@@ -235,13 +235,11 @@ void PartialSweep::discard() {
     unlink(log_path_.c_str());
 }
 
-namespace {
-
 namespace fs = std::filesystem;
 
 /// Hands the bytes of a finished file to `sink` and throws unless they are those that its description states.
 template <class Sink>
-void read_finished(const fs::path& path, const SweepDescription& description, const Sink& sink) {
+static void read_finished(const fs::path& path, const SweepDescription& description, const Sink& sink) {
     const InputFile in(path);
     std::vector<char> buffer(1U << 16U);
     Digest digest;
@@ -260,7 +258,7 @@ void read_finished(const fs::path& path, const SweepDescription& description, co
 }
 
 /// Rows are collected beside the file and put in place at the end: that would replace a device or a pipe.
-void require_replaceable(const fs::path& file) {
+static void require_replaceable(const fs::path& file) {
     std::error_code unknown;
     if (fs::exists(file, unknown) && !fs::is_regular_file(file, unknown))
         throw UsageError(
@@ -268,15 +266,13 @@ void require_replaceable(const fs::path& file) {
 }
 
 /// The file itself where a link is named: two names of a file are one to write.
-fs::path behind_links(const fs::path& file) {
+static fs::path behind_links(const fs::path& file) {
     std::error_code unknown;
     if (!fs::is_symlink(file, unknown))
         return file;
     const fs::path target = fs::canonical(file, unknown);
     return unknown ? file : target;
 }
-
-} // namespace
 
 std::uint64_t write_sweep(const Sweep& sweep, const fs::path& named, const SweepFileOptions& options) {
     require_replaceable(named);

@@ -246,12 +246,10 @@ std::vector<std::string> sweep_lines(const SweepSummary& summary) {
     return lines;
 }
 
-namespace {
-
 using Json = nlohmann::ordered_json;
 
 /// A row as append_rows() writes it: factors under the names of their axes, numbers of metrics under theirs.
-Json sweep_row_schema() {
+static Json sweep_row_schema() {
     const auto text = [](const char* meaning) { return Json{{"type", "string"}, {"description", meaning}}; };
     Json properties = {{"point", {{"type", "integer"}, {"description", "index in the whole space"}}},
                        {"model", {{"type", "string"}}},
@@ -278,7 +276,7 @@ Json sweep_row_schema() {
 const Shaped kSweepRows = {[] { return Json{{"type", "array"}, {"items", sweep_row_schema()}}; }};
 
 /// The rows as a file of them has them.
-Json rows_json(const std::vector<SweepRow>& rows, const SweepSummary& summary) {
+static Json rows_json(const std::vector<SweepRow>& rows, const SweepSummary& summary) {
     std::string text;
     if (!rows.empty())
         append_rows(rows, summary.axes, RowFormat::ndjson, text, *rows.front().metrics);
@@ -289,7 +287,7 @@ Json rows_json(const std::vector<SweepRow>& rows, const SweepSummary& summary) {
     return list;
 }
 
-Members<SweepWinner> sweep_winner_members() {
+static Members<SweepWinner> sweep_winner_members() {
     using W = SweepWinner;
     return {{"metric", "", [](const W& w) { return w.metric->key; }},
             {"measured", "false: it may not lead, and is named beside what may",
@@ -302,7 +300,7 @@ Members<SweepWinner> sweep_winner_members() {
 }
 
 /// What is known of a point; null what is not.
-Members<SweepPointFacts> point_fact_members() {
+static Members<SweepPointFacts> point_fact_members() {
     using F = SweepPointFacts;
     return {{"gain", "times better than the device as stated, by the metric that ranks", &F::gain},
             {"bound_by", "the resource, or the fixed cost, that most of the time goes to",
@@ -313,7 +311,7 @@ Members<SweepPointFacts> point_fact_members() {
 
 using StudiedPoint = std::pair<std::uint64_t, SweepPointFacts>;
 
-Members<SweepCurve> curve_members() {
+static Members<SweepCurve> curve_members() {
     using C = SweepCurve;
     using P = SweepCurve::Point;
     return {{"model", "", &C::model},
@@ -326,7 +324,7 @@ Members<SweepCurve> curve_members() {
                  point_fact_members().of<P>(std::mem_fn(&P::facts)))}};
 }
 
-Members<AxisSensitivity> axis_members() {
+static Members<AxisSensitivity> axis_members() {
     using A = AxisSensitivity;
     return {{"axis", "", &A::axis},
             {"low_factor", "", &A::low_factor},
@@ -336,7 +334,7 @@ Members<AxisSensitivity> axis_members() {
             {"high_value", "", &A::high_value}};
 }
 
-AnswerDocument<SweepSummary> sweep_document() {
+static AnswerDocument<SweepSummary> sweep_document() {
     using S = SweepSummary;
     const Members<S> verdict = {
         {"lines", "the answer in sentences, as reports show it", sweep_lines},
@@ -378,8 +376,6 @@ AnswerDocument<SweepSummary> sweep_document() {
              {"sensitivity", "null: not asked for",
               [](const S& s) { return s.sensitivity_of ? &s : nullptr; }, sensitivity}}};
 }
-
-} // namespace
 
 Json sweep_design_space_schema() {
     return sweep_document().schema();

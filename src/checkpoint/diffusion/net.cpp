@@ -5,11 +5,7 @@
 
 namespace archsim::checkpoint {
 
-namespace {
-
 constexpr double kNormEpsilon = 1e-6; // no cost depends on it
-
-} // namespace
 
 TensorId Net::convolution(const std::string& path, TensorId x, std::int64_t n_in, std::int64_t n_out,
                           Kernel kernel) {

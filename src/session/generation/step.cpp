@@ -215,12 +215,10 @@ Estimate StepRunner::with_sampling(Estimate step, double sequences, bool sampled
     return lengthened(std::move(step), logits * machine_->param(Parameter::sampling_time, 0), power_w);
 }
 
-namespace {
-
 /// Files of 4-bit blocks hold matrices whose rows are no multiple of a block in a wider format: on average
 /// more bits a weight, and tables as wide as the residual stream too. Worked: of Qwen2.5-72B 28 % of the
 /// weights read rows of 29,568, 115.5 times 256: 4.85 bits become 5.17, 44.3 GB 47.1.
-void store_in_blocks(const GenerationModel& model, const Machine& machine, PrecisionConfig& config) {
+static void store_in_blocks(const GenerationModel& model, const Machine& machine, PrecisionConfig& config) {
     const ServerMemory files = server_memory(machine, 0, data_table("servers.json"));
     const auto hidden = static_cast<std::int64_t>(model.hidden());
     if (files.row_weights == 0 || config.weight_bits_overhead <= 0)
@@ -232,8 +230,6 @@ void store_in_blocks(const GenerationModel& model, const Machine& machine, Preci
         config.table_bits *= files.other_rows;
     }
 }
-
-} // namespace
 
 std::optional<StepRunner> make_runner(const Session& session, const GenerationModel& model, Result& result,
                                       Users users) {

@@ -3,7 +3,6 @@
 #include "answers/batch/batch.hpp"
 #include "common/answer_options.hpp"
 #include "common/progress.hpp"
-#include "report/render/answer_document.hpp"
 
 #include <fmt/ranges.h>
 
@@ -22,7 +21,7 @@ int main(int argc, char** argv) {
     cli::OutputOptions output;
     cli::SaveOptions save;
     const auto setup = [&](cli::Flags& flags) {
-        flags.add_document("analyze_batch", analyze_batch_schema);
+        flags.add_document("analyze_batch", schema_of<BatchAnalysis, PlainView>);
         model.add_to(flags);
         flags
             .add_option("--hardware", request.hardware, "devices: NAME, NAME@MODE or a device file", "DEVICE")

@@ -3,7 +3,6 @@
 #include "answers/comprehensive/comprehensive.hpp"
 #include "common/answer_options.hpp"
 #include "common/progress.hpp"
-#include "report/render/answer_document.hpp"
 
 constexpr const char* kExamples = R"(  analyze_comprehensive resnet50 --hardware A100 --precision fp16
   analyze_comprehensive mobilenet_v2 --hardware Jetson-Orin-Nano@7W --max-latency 20ms --max-power 7W
@@ -24,7 +23,7 @@ int main(int argc, char** argv) {
     cli::CheckOptions check;
     ComprehensiveView view;
     const auto setup = [&](cli::Flags& flags) {
-        flags.add_document("analyze_comprehensive", analyze_comprehensive_schema);
+        flags.add_document("analyze_comprehensive", schema_of<ComprehensiveAnalysis, ComprehensiveView>);
         model.add_to(flags);
         flags.add_option("--hardware", hardware, "device: NAME, NAME@MODE or a device file", "DEVICE")
             .required();

@@ -4,7 +4,6 @@
 #include "answers/measuring/check_me.hpp"
 #include "common/answer_options.hpp"
 #include "core/new_file.hpp"
-#include "report/render/answer_document.hpp"
 #include "session/bound_model.hpp"
 
 constexpr const char* kExamples = R"(  analyze_graph_mapping resnet50 --hardware A100 --precision fp16
@@ -34,7 +33,7 @@ int main(int argc, char** argv) {
     cli::CheckOptions check;
     std::string profile;
     const auto setup = [&](cli::Flags& flags) {
-        flags.add_document("analyze_graph_mapping", analyze_graph_mapping_schema);
+        flags.add_document("analyze_graph_mapping", schema_of<Result, GraphMappingView>);
         model.add_to(flags);
         flags.add_option("--hardware", hardware, "device: NAME, NAME@MODE or a device file", "DEVICE")
             .required();

@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
     CalibrationRequest request;
     cli::OutputOptions output;
     const auto setup = [&](cli::Flags& flags) {
-        flags.add_document("calibrate_device", calibrate_device_schema);
+        flags.add_document("calibrate_device", schema_of<Calibration, PlainView>);
         flags.add_option("device", request.device, "device to calibrate: a name, or the path of a JSON file");
         measured.add_to(flags, "CSV file(s) of measured values; see docs/calibrating.md");
         flags.add_option("--model", context.model,

@@ -6,7 +6,6 @@
 #include "core/lists.hpp"
 #include "core/new_file.hpp"
 #include "fields/question.hpp"
-#include "report/render/answer_document.hpp"
 #include "session/given.hpp"
 
 #include <array>
@@ -30,7 +29,7 @@ int main(int argc, char** argv) {
     int certainty = 0;
     std::vector<std::string> rules;
     const auto setup = [&](cli::Flags& flags) {
-        flags.add_document("check_budget", check_budget_schema);
+        flags.add_document("check_budget", schema_of<BudgetAnswer, BudgetView>);
         models.add_to(flags);
         flags
             .add_option("--hardware", request.hardware, "devices: NAME, NAME@MODE or a device file", "DEVICE")

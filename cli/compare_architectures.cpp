@@ -4,7 +4,6 @@
 #include "answers/architectures/model_classes.hpp"
 #include "common/answer_options.hpp"
 #include "core/lists.hpp"
-#include "report/render/answer_document.hpp"
 
 #include <fmt/format.h>
 
@@ -31,8 +30,8 @@ int main(int argc, char** argv) {
     std::optional<std::string> sweep;
     bool by_class = false;
     const auto setup = [&](cli::Flags& flags) {
-        flags.add_document("compare_architectures", compare_architectures_schema);
-        flags.add_document("model_classes", model_classes_schema);
+        flags.add_document("compare_architectures", schema_of<ArchitectureComparison, Explanations>);
+        flags.add_document("model_classes", schema_of<ModelClassComparison, PlainView>);
         model.add_to(flags);
         flags
             .add_option("--architectures,--hardware", request.architectures,

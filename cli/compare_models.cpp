@@ -6,7 +6,6 @@
 #include "common/serving_options.hpp"
 #include "core/lists.hpp"
 #include "core/new_file.hpp"
-#include "report/render/answer_document.hpp"
 
 #include <algorithm>
 
@@ -42,7 +41,7 @@ int main(int argc, char** argv) {
     bool percentiles = false;
     const auto setup = [&](cli::Flags& flags) {
         flags.add_document("compare_models", compare_models_schema);
-        flags.add_document("study", study_schema);
+        flags.add_document("study", schema_of<Study, PlainView>);
         models.add_to(flags);
         flags.add_option("--deployment", request.deployment,
                          "deployment scenario: datacenter, edge, embedded (default: datacenter)",

@@ -3,7 +3,6 @@
 #include "answers/models/discover_models.hpp"
 #include "common/progress.hpp"
 #include "common/tool.hpp"
-#include "report/render/answer_document.hpp"
 
 #include <fmt/ranges.h>
 
@@ -33,7 +32,7 @@ int main(int argc, char** argv) {
     bool names = false;
     std::size_t top = 0;
     const auto setup = [&](cli::Flags& flags) {
-        flags.add_document("discover_models", discover_models_schema);
+        flags.add_document("discover_models", schema_of<ModelList, ModelListView>);
         flags.add_option("folder", folder,
                          "folder of models to scan instead of the catalogue, or a word that names have",
                          "FOLDER");

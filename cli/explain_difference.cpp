@@ -3,7 +3,6 @@
 #include "answers/difference/difference.hpp"
 #include "common/progress.hpp"
 #include "common/tool.hpp"
-#include "report/render/answer_document.hpp"
 
 #include <algorithm>
 
@@ -81,7 +80,7 @@ int main(int argc, char** argv) {
     DifferenceView view;
     std::string metric = "latency";
     const auto setup = [&](cli::Flags& flags) {
-        flags.add_document("explain_difference", explain_difference_schema);
+        flags.add_document("explain_difference", schema_of<DifferenceAnswer, DifferenceView>);
         pair.add_to(flags);
         flags
             .add_option("--metric", metric,

@@ -8,7 +8,6 @@
 #include "core/new_file.hpp"
 #include "hardware/family_schema.hpp"
 #include "report/blocks/columns.hpp"
-#include "report/render/answer_document.hpp"
 
 namespace {
 

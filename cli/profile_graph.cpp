@@ -4,7 +4,6 @@
 #include "archsim/run/session.hpp"
 #include "common/answer_options.hpp"
 #include "core/lists.hpp"
-#include "report/render/answer_document.hpp"
 #include "session/bound_model.hpp"
 
 namespace {
@@ -38,8 +37,8 @@ int main(int argc, char** argv) {
     GraphProfileView view;
     bool list_operators = false;
     const auto setup = [&](cli::Flags& flags) {
-        flags.add_document("profile_graph", profile_graph_schema);
-        flags.add_document("operators", operators_schema);
+        flags.add_document("profile_graph", schema_of<GraphProfile, GraphProfileView>);
+        flags.add_document("operators", schema_of<OperatorRegistry, PlainView>);
         constexpr auto& kOrders = NamesOf<ProfileOrder>::all;
         model.add_to(flags);
         flags.add_flag("--list-operators", list_operators, "the operators that can be read, without a model");

@@ -7,7 +7,6 @@
 #include "common/answer_options.hpp"
 #include "common/progress.hpp"
 #include "common/serving_options.hpp"
-#include "report/render/answer_document.hpp"
 #include "session/named_format.hpp"
 
 #include <algorithm>
@@ -85,7 +84,7 @@ int main(int argc, char** argv) {
     SizeOptions size;
     cli::OutputOptions output;
     const auto setup = [&](cli::Flags& flags) {
-        flags.add_document("size_service", size_service_schema);
+        flags.add_document("size_service", schema_of<SizingAnswer, PlainView>);
         size.add_to(flags);
         output.add_order_to(flags);
         output.add_to(flags, "text, markdown, json, csv, html");

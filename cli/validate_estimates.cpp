@@ -139,7 +139,7 @@ int main(int argc, char** argv) {
     cli::OutputOptions output;
     cli::SaveOptions save;
     const auto setup = [&](cli::Flags& flags) {
-        flags.add_document("validate_estimates", validate_estimates_schema);
+        flags.add_document("validate_estimates", schema_of<ValidationAnswer, ValidationView>);
         measured.add_to(flags,
                         "CSV file(s) of measured values, or folders of them; see tests/measured/README.md");
         flags.add_option("--hardware", hardware,

@@ -163,7 +163,19 @@ Members<CalibratedRow> calibrated_row_members() {
              predicted(&Calibration::left_out)}};
 }
 
-AnswerDocument<Calibration> calibration_document() {
+} // namespace
+
+Report describe(const Calibration& calibration, PlainView, Format) {
+    Report report{.title = fmt::format("Calibration of {}", calibration.subject),
+                  .blocks = {Heading{1, fmt::format("CALIBRATION: {}", calibration.subject)},
+                             Takeaway{calibration_lines(calibration)}, parameter_table(calibration),
+                             error_table(calibration), row_table(calibration)}};
+    for (const std::string& note : calibration.notes)
+        report.blocks.push_back(Paragraph{note});
+    return report;
+}
+
+AnswerDocument document_of(const Calibration& calibration, PlainView) {
     using C = Calibration;
     const auto errors = [](std::vector<ValidatedRow> C::*rows) {
         return [rows](const C& c) { return group_of("", c.*rows); };
@@ -173,7 +185,8 @@ AnswerDocument<Calibration> calibration_document() {
         {"training", "with the fitted parameters", errors(&C::after), calibration_error_members()},
         {"left_out", "with parameters fitted on the other networks", errors(&C::left_out),
          calibration_error_members()}};
-    return {"calibrate_device",
+    return {calibration,
+            "calibrate_device",
             "parameters that agree with measurements",
             {{"verdict", "the answer", calibration_lines, lines_members()},
              {"subject", "device or software stacks", &C::subject},
@@ -187,26 +200,6 @@ AnswerDocument<Calibration> calibration_document() {
               },
               calibrated_row_members()},
              {"notes", "", &C::notes}}};
-}
-
-} // namespace
-
-Report describe(const Calibration& calibration, PlainView, Format) {
-    Report report{.title = fmt::format("Calibration of {}", calibration.subject),
-                  .blocks = {Heading{1, fmt::format("CALIBRATION: {}", calibration.subject)},
-                             Takeaway{calibration_lines(calibration)}, parameter_table(calibration),
-                             error_table(calibration), row_table(calibration)}};
-    for (const std::string& note : calibration.notes)
-        report.blocks.push_back(Paragraph{note});
-    return report;
-}
-
-nlohmann::ordered_json calibrate_device_schema() {
-    return calibration_document().schema();
-}
-
-std::string to_json(const Calibration& calibration, PlainView) {
-    return calibration_document().text(calibration);
 }
 
 } // namespace archsim

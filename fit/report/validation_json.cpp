@@ -106,23 +106,6 @@ std::size_t estimated_rows(const ValidationAnswer& answer) {
         std::count_if(rows.begin(), rows.end(), [](const ValidatedRow& row) { return row.prediction.ok(); }));
 }
 
-AnswerDocument<ValidationAnswer> validation_document() {
-    using A = ValidationAnswer;
-    const Members<A> summary = {
-        {"rows", "", [](const A& a) { return a.validation.rows.size(); }},
-        {"estimated", "", estimated_rows},
-        {"not_estimated", "", [](const A& a) { return a.validation.rows.size() - estimated_rows(a); }},
-        {"trusted_weight", "from which a row counts as trusted", [](const A&) { return kTrustedWeight; }},
-        {"trusted", "", [](const A& a) { return a.validation.trusted; }, summary_members()},
-        {"all", "", [](const A& a) { return a.validation.every; }, summary_members()}};
-    return {"validate_estimates",
-            "how far estimates are from measurements",
-            {{"verdict", "the answer", [](const A& a) { return verdict_lines(a); }, lines_members()},
-             {"rows", "", [](const A& a) { return std::span(a.validation.rows); }, validated_row_members()},
-             {"summary", "", std::identity{}, summary},
-             {"findings", "rows that could not be read", &A::findings, finding_members()}}};
-}
-
 // The variances of the error model as hardware_db/uncertainty.json, one row a line.
 
 using Json = nlohmann::ordered_json;
@@ -222,12 +205,22 @@ double three_digits(double value) {
 
 } // namespace
 
-nlohmann::ordered_json validate_estimates_schema() {
-    return validation_document().schema();
-}
-
-std::string to_json(const ValidationAnswer& answer, const ValidationView&) {
-    return validation_document().text(answer);
+AnswerDocument document_of(const ValidationAnswer& answer, const ValidationView&) {
+    using A = ValidationAnswer;
+    const Members<A> summary = {
+        {"rows", "", [](const A& a) { return a.validation.rows.size(); }},
+        {"estimated", "", estimated_rows},
+        {"not_estimated", "", [](const A& a) { return a.validation.rows.size() - estimated_rows(a); }},
+        {"trusted_weight", "from which a row counts as trusted", [](const A&) { return kTrustedWeight; }},
+        {"trusted", "", [](const A& a) { return a.validation.trusted; }, summary_members()},
+        {"all", "", [](const A& a) { return a.validation.every; }, summary_members()}};
+    return {answer,
+            "validate_estimates",
+            "how far estimates are from measurements",
+            {{"verdict", "the answer", [](const A& a) { return verdict_lines(a); }, lines_members()},
+             {"rows", "", [](const A& a) { return std::span(a.validation.rows); }, validated_row_members()},
+             {"summary", "", std::identity{}, summary},
+             {"findings", "rows that could not be read", &A::findings, finding_members()}}};
 }
 
 std::string uncertainty_json(const ErrorModel& model) {

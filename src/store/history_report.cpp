@@ -7,7 +7,6 @@
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_row.hpp"
-#include "report/render/answer_document.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -324,9 +323,9 @@ std::vector<std::string> lines_of(const HistoryTrend& answer) {
 }
 
 template <class Answer>
-AnswerDocument<Answer> history_document(const char* question, const Members<Answer>& rest) {
+AnswerDocument history_document(const Answer& answer, const char* question, const Members<Answer>& rest) {
     return {
-        "history", "questions to a file of results",
+        answer, "history", "questions to a file of results",
         Members<Answer>{{"question", "", [question](const Answer&) { return question; }, OneOf{{question}}},
                         {"file", "", &Answer::file}}
             .with(rest)};
@@ -337,48 +336,14 @@ Member<Answer> history_verdict() {
     return {"verdict", "the answer", [](const Answer& answer) { return lines_of(answer); }, lines_members()};
 }
 
-AnswerDocument<HistoryList> runs_document() {
-    return history_document<HistoryList>(
-        "runs", {history_verdict<HistoryList>(),
-                 {"runs", "oldest first", &HistoryList::runs, members_of(run_columns())}});
-}
-
-AnswerDocument<HistoryChanges> changes_document(const Metric& metric) {
-    using C = HistoryChanges;
-    const Members<CellKey> keys =
-        members_of(key_columns<CellKey>([](const CellKey& key) -> const CellKey& { return key; }));
-    return history_document<C>("changes", {history_verdict<C>(),
-                                           {"before", "run", &C::before},
-                                           {"after", "run", &C::after},
-                                           {"metric", "", [](const C& c) { return c.metric->key; }},
-                                           {"threshold", "share from which a change counts", &C::threshold},
-                                           {"unchanged", "", &C::same},
-                                           {"worse", "", &C::worse},
-                                           {"changes", "", &C::changes, members_of(change_columns(metric))},
-                                           {"only_before", "questions of one side alone", &C::gone, keys},
-                                           {"only_after", "questions of one side alone", &C::added, keys}});
-}
-
-AnswerDocument<HistoryTrend> trend_document(const Metric& metric) {
-    using T = HistoryTrend;
-    return history_document<T>(
-        "trend", {history_verdict<T>(),
-                  {"metric", "", [](const T& t) { return t.metric->key; }},
-                  {"rows", "", [](const T& t) { return rows_of(t); }, members_of(trend_columns(metric))}});
-}
-
-AnswerDocument<HistoryRows> rows_document(const std::vector<HistoryRow>& rows) {
-    return history_document<HistoryRows>(
-        "rows",
-        {{"rows", "", [](const HistoryRows& all) { return rows_of(all); }, members_of(row_columns(rows))}});
-}
-
-/// The schema with the columns of every metric, of which an answer has some: `of` gives it for one.
-template <class Of>
-Json of_every_metric(const char* list, Of of) {
+/// The schema with the columns of every metric, of which an answer has those of its own.
+template <class Answer>
+Json of_every_metric(const char* list) {
     Json all;
     for (const Metric* metric : saved_metrics().rows()) {
-        Json schema = of(*metric);
+        Answer answer;
+        answer.metric = metric;
+        Json schema = document_of(answer).schema();
         Json& rows = schema["properties"][list]["items"];
         if (all.is_null()) {
             all = std::move(schema);
@@ -394,7 +359,7 @@ Json of_every_metric(const char* list, Of of) {
 
 /// Rows have the columns of those metrics that are saved in the file.
 Json rows_schema() {
-    Json schema = rows_document({}).schema();
+    Json schema = schema_of<HistoryRows>();
     for (const MetricField& field : fields_of(saved_metrics())) {
         Json& rows = schema["properties"]["rows"]["items"];
         rows["properties"][field.key()] = schema_of(CellType::number);
@@ -411,10 +376,6 @@ Report describe(const HistoryList& list, PlainView, Format format) {
         add_blocks(report, Heading{1, fmt::format("RESULTS: {}", list.file)}, Takeaway{lines_of(list)});
     report.blocks.push_back(table_of("Runs", run_columns(), list.runs));
     return report;
-}
-
-std::string to_json(const HistoryList& list, PlainView) {
-    return runs_document().text(list);
 }
 
 Report describe(const HistoryChanges& answer, PlainView, Format format) {
@@ -441,10 +402,6 @@ Report describe(const HistoryChanges& answer, PlainView, Format format) {
     return report;
 }
 
-std::string to_json(const HistoryChanges& answer, PlainView) {
-    return changes_document(*answer.metric).text(answer);
-}
-
 Report describe(const HistoryTrend& answer, PlainView, Format format) {
     Report report{"Trend", {}};
     const auto rows = rows_of(answer);
@@ -459,10 +416,6 @@ Report describe(const HistoryTrend& answer, PlainView, Format format) {
     return report;
 }
 
-std::string to_json(const HistoryTrend& answer, PlainView) {
-    return trend_document(*answer.metric).text(answer);
-}
-
 Report describe(const HistoryRows& answer, PlainView, Format format) {
     Report report{"Rows", {}};
     if (format != Format::csv)
@@ -472,16 +425,48 @@ Report describe(const HistoryRows& answer, PlainView, Format format) {
     return report;
 }
 
-std::string to_json(const HistoryRows& answer, PlainView) {
-    return rows_document(rows_of(answer)).text(answer);
+AnswerDocument document_of(const HistoryList& list, PlainView) {
+    return history_document<HistoryList>(
+        list, "runs",
+        {history_verdict<HistoryList>(),
+         {"runs", "oldest first", &HistoryList::runs, members_of(run_columns())}});
+}
+
+AnswerDocument document_of(const HistoryChanges& answer, PlainView) {
+    using C = HistoryChanges;
+    const Members<CellKey> keys =
+        members_of(key_columns<CellKey>([](const CellKey& key) -> const CellKey& { return key; }));
+    return history_document<C>(answer, "changes",
+                               {history_verdict<C>(),
+                                {"before", "run", &C::before},
+                                {"after", "run", &C::after},
+                                {"metric", "", [](const C& c) { return c.metric->key; }},
+                                {"threshold", "share from which a change counts", &C::threshold},
+                                {"unchanged", "", &C::same},
+                                {"worse", "", &C::worse},
+                                {"changes", "", &C::changes, members_of(change_columns(*answer.metric))},
+                                {"only_before", "questions of one side alone", &C::gone, keys},
+                                {"only_after", "questions of one side alone", &C::added, keys}});
+}
+
+AnswerDocument document_of(const HistoryTrend& answer, PlainView) {
+    using T = HistoryTrend;
+    return history_document<T>(
+        answer, "trend",
+        {history_verdict<T>(),
+         {"metric", "", [](const T& t) { return t.metric->key; }},
+         {"rows", "", [](const T& t) { return rows_of(t); }, members_of(trend_columns(*answer.metric))}});
+}
+
+AnswerDocument document_of(const HistoryRows& answer, PlainView) {
+    return history_document<HistoryRows>(answer, "rows",
+                                         {{"rows", "", [](const HistoryRows& all) { return rows_of(all); },
+                                           members_of(row_columns(rows_of(answer)))}});
 }
 
 Json history_schema() {
-    return any_of(
-        {runs_document().schema(),
-         of_every_metric("changes", [](const Metric& metric) { return changes_document(metric).schema(); }),
-         of_every_metric("rows", [](const Metric& metric) { return trend_document(metric).schema(); }),
-         rows_schema()});
+    return any_of({schema_of<HistoryList>(), of_every_metric<HistoryChanges>("changes"),
+                   of_every_metric<HistoryTrend>("rows"), rows_schema()});
 }
 
 } // namespace archsim

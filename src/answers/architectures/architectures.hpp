@@ -13,6 +13,7 @@
 #include "report/blocks/explanations.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/verdict.hpp"
+#include "report/render/answer_document.hpp"
 #include "result/common_regions.hpp"
 
 #include <cstdint>
@@ -186,7 +187,7 @@ ArchitectureComparison compare_architectures(const Session& session, CompareArch
 Report describe(const ArchitectureComparison& comparison, const Explanations& explanations = {},
                 Format format = Format::text);
 /// {"schema": "archsim.compare_architectures/1", ...}; unknown values are null.
-std::string to_json(const ArchitectureComparison& comparison, const Explanations& explanations = {});
+AnswerDocument document_of(const ArchitectureComparison& comparison, const Explanations& explanations = {});
 
 // What compare_architectures estimates beside the architectures as they are. A request and its choices go in;
 // results come out: of other batches, of changed devices, and of the smallest change that turns a pair

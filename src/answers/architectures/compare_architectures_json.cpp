@@ -5,7 +5,6 @@
 #include "report/blocks/ranking_table.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
-#include "report/render/answer_document.hpp"
 
 namespace archsim {
 
@@ -354,10 +353,13 @@ std::vector<LabelledResult> ranked_architectures(const Compared& c) {
     });
 }
 
-AnswerDocument<Compared> architectures_document(const MetricView& view, const Explanations& explanations) {
+} // namespace
+
+AnswerDocument document_of(const ArchitectureComparison& c, const Explanations& explanations) {
     using C = Compared;
+    const MetricView view = c.request.metric_view();
     return {
-        "compare_architectures", "one model on architectures side by side",
+        c, "compare_architectures", "one model on architectures side by side",
         Members<C>{
             {"request", "what was asked", std::identity{}, architectures_request_members()},
             {"verdict", "the answer in a few lines",
@@ -391,16 +393,6 @@ AnswerDocument<Compared> architectures_document(const MetricView& view, const Ex
             }))
             .with({part_member("explanation", "of the difference between two; ", &C::explanation,
                                compared_pair_members())})};
-}
-
-} // namespace
-
-nlohmann::ordered_json compare_architectures_schema() {
-    return architectures_document({}, {}).schema();
-}
-
-std::string to_json(const ArchitectureComparison& c, const Explanations& explanations) {
-    return architectures_document(c.request.metric_view(), explanations).text(c);
 }
 
 } // namespace archsim

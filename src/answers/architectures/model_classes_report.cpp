@@ -4,7 +4,6 @@
 #include "core/lists.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/result_text.hpp"
-#include "report/render/answer_document.hpp"
 #include "result/format_parts.hpp"
 #include "result/ties.hpp"
 
@@ -363,26 +362,6 @@ Members<ProfiledArchitecture> profiled_architecture_members() {
         {"does_not_run", "classes", titles(&ArchitectureProfile::unable)}};
 }
 
-AnswerDocument<ModelClassComparison> model_classes_document() {
-    using C = ModelClassComparison;
-    return {"model_classes",
-            "architectures over classes of models",
-            {{"verdict", "the answer", class_lines, lines_members()},
-             {"baseline", "that others are compared with", [](const C& c) { return c.labels[c.baseline]; }},
-             {"batch_size", "items", [](const C& c) { return c.request.batch; }},
-             {"larger_batch", "items", [](const C& c) { return c.request.larger_batch; }},
-             {"precision", "format asked for",
-              [](const C& c) { return precision_name(c.request.conditions.precision); }},
-             {"rows", "class by class", class_cells, members_of(class_columns())},
-             {"architectures", "",
-              [](const C& c) {
-                  return mapped(indices(c.labels.size()), [&](std::size_t i) {
-                      return ProfiledArchitecture{&c, i};
-                  });
-              },
-              profiled_architecture_members()}}};
-}
-
 } // namespace
 
 Report describe(const ModelClassComparison& c, PlainView, Format format) {
@@ -405,12 +384,25 @@ Report describe(const ModelClassComparison& c, PlainView, Format format) {
     return report;
 }
 
-nlohmann::ordered_json model_classes_schema() {
-    return model_classes_document().schema();
-}
-
-std::string to_json(const ModelClassComparison& c, PlainView) {
-    return model_classes_document().text(c);
+AnswerDocument document_of(const ModelClassComparison& c, PlainView) {
+    using C = ModelClassComparison;
+    return {c,
+            "model_classes",
+            "architectures over classes of models",
+            {{"verdict", "the answer", class_lines, lines_members()},
+             {"baseline", "that others are compared with", [](const C& c) { return c.labels[c.baseline]; }},
+             {"batch_size", "items", [](const C& c) { return c.request.batch; }},
+             {"larger_batch", "items", [](const C& c) { return c.request.larger_batch; }},
+             {"precision", "format asked for",
+              [](const C& c) { return precision_name(c.request.conditions.precision); }},
+             {"rows", "class by class", class_cells, members_of(class_columns())},
+             {"architectures", "",
+              [](const C& c) {
+                  return mapped(indices(c.labels.size()), [&](std::size_t i) {
+                      return ProfiledArchitecture{&c, i};
+                  });
+              },
+              profiled_architecture_members()}}};
 }
 
 } // namespace archsim

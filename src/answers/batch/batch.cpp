@@ -8,7 +8,6 @@
 #include "report/blocks/ranking_table.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
-#include "report/render/answer_document.hpp"
 #include "result/generation_metrics.hpp"
 #include "session/other_conditions.hpp"
 #include "session/usual_precision.hpp"
@@ -285,31 +284,6 @@ std::vector<std::string> labels_of(const BatchSeries& series) {
     });
 }
 
-AnswerDocument<BatchAnalysis> batch_document(const MetricView& view) {
-    using A = BatchAnalysis;
-    const Members<A> request =
-        request_members()
-            .of<A>(first_result)
-            .under([](const std::string& key) { return key == "batch_size" ? "" : key; })
-            .with({{"hardware", "devices, with the power modes they run in", device_labels},
-                   {"batch_sizes", "ascending", &A::batches}})
-            .with(limit_members().of<A>([](const A& a) { return a.limits; }));
-    return {"analyze_batch",
-            "one model over batch sizes",
-            {{"request", "what was asked", std::identity{}, request},
-             {"model", "",
-              [](const A& a) {
-                  return KnownModel{first_result(a).model.get(), nullptr};
-              },
-              model_members()},
-             {"verdict", "the answer", [](const A& a) { return batch_lines(a, device_labels(a)); },
-              lines_members()},
-             {"batch_sizes", "ascending", &A::batches},
-             {"series", "", &A::series,
-              Members<BatchSeries>{{"hardware", "as asked", &BatchSeries::hardware}}.with(
-                  batch_series_members(view, "points"))}}};
-}
-
 } // namespace
 
 Facts best_batch_facts(const BatchAnalysis& analysis, const std::vector<std::string>& labels) {
@@ -409,12 +383,31 @@ Report describe(const BatchAnalysis& sweep, PlainView, Format format) {
     return report;
 }
 
-nlohmann::ordered_json analyze_batch_schema() {
-    return batch_document({}).schema();
-}
-
-std::string to_json(const BatchAnalysis& sweep, PlainView) {
-    return batch_document({sweep.metrics, sweep.limits.cost}).text(sweep);
+AnswerDocument document_of(const BatchAnalysis& sweep, PlainView) {
+    const MetricView view{sweep.metrics, sweep.limits.cost};
+    using A = BatchAnalysis;
+    const Members<A> request =
+        request_members()
+            .of<A>(first_result)
+            .under([](const std::string& key) { return key == "batch_size" ? "" : key; })
+            .with({{"hardware", "devices, with the power modes they run in", device_labels},
+                   {"batch_sizes", "ascending", &A::batches}})
+            .with(limit_members().of<A>([](const A& a) { return a.limits; }));
+    return {sweep,
+            "analyze_batch",
+            "one model over batch sizes",
+            {{"request", "what was asked", std::identity{}, request},
+             {"model", "",
+              [](const A& a) {
+                  return KnownModel{first_result(a).model.get(), nullptr};
+              },
+              model_members()},
+             {"verdict", "the answer", [](const A& a) { return batch_lines(a, device_labels(a)); },
+              lines_members()},
+             {"batch_sizes", "ascending", &A::batches},
+             {"series", "", &A::series,
+              Members<BatchSeries>{{"hardware", "as asked", &BatchSeries::hardware}}.with(
+                  batch_series_members(view, "points"))}}};
 }
 
 } // namespace archsim

@@ -7,6 +7,7 @@
 #include "archsim/extend/renderer.hpp"
 #include "archsim/run/session.hpp"
 #include "fields/json_members.hpp"
+#include "report/render/answer_document.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -77,7 +78,7 @@ std::string best_batch_heading(const BatchAnalysis& analysis);
 
 Report describe(const BatchAnalysis& sweep, PlainView view = {}, Format format = Format::text);
 /// {"schema": "archsim.analyze_batch/1", "series": [...]}; unknown values are null.
-std::string to_json(const BatchAnalysis& sweep, PlainView view = {});
+AnswerDocument document_of(const BatchAnalysis& sweep, PlainView view = {});
 
 /// One line per device over batch, logarithmic in batch.
 Chart batch_chart(const BatchAnalysis& sweep, const Metric& metric);

@@ -10,6 +10,7 @@
 #include "answers/difference/estimate_record.hpp"
 #include "archsim/extend/renderer.hpp"
 #include "archsim/run/session.hpp"
+#include "report/render/answer_document.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -139,7 +140,7 @@ struct BudgetView {
 /// CSV: one row per rule and estimate.
 Report describe(const BudgetAnswer& answer, const BudgetView& view, Format format = Format::text);
 /// {"schema": "archsim.check_budget/1", ...}
-std::string to_json(const BudgetAnswer& answer, const BudgetView& view);
+AnswerDocument document_of(const BudgetAnswer& answer, const BudgetView& view);
 /// A test suite per estimate, a test case per rule.
 std::string to_junit(const BudgetAnswer& answer);
 /// SARIF 2.1.0, for the pages of code hosts that show findings: a rule per budget, a result per failure, at

@@ -12,7 +12,6 @@
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
-#include "report/render/answer_document.hpp"
 #include "report/render/renderers.hpp"
 
 #include <algorithm>
@@ -255,18 +254,6 @@ static Members<BudgetRequest> budget_request_members() {
                {"baseline", "file; null: none", [](const R& r) { return nonempty(r.baseline.string()); }}});
 }
 
-static AnswerDocument<BudgetAnswer> budget_document() {
-    using A = BudgetAnswer;
-    return {
-        "check_budget",
-        "limits and changes, checked",
-        {{"request", "what was asked", &A::request, budget_request_members()},
-         {"baseline", "file; null: none", [](const A& a) { return nonempty(a.request.baseline.string()); }},
-         {"verdict", "the answer", budget_lines, lines_members()},
-         {"failures", "outcomes that fail", &A::failures},
-         {"estimates", "model by model", &A::estimates, budgeted_members()}}};
-}
-
 /// Text as XML 1.0 may hold it: without control characters, and without the two code points of Unicode's
 /// first plane that are no characters.
 static std::string xml(const std::string& text) {
@@ -288,12 +275,17 @@ static std::string uri_of(const std::string& name) {
     return uri;
 }
 
-nlohmann::ordered_json check_budget_schema() {
-    return budget_document().schema();
-}
-
-std::string to_json(const BudgetAnswer& answer, const BudgetView&) {
-    return budget_document().text(answer);
+AnswerDocument document_of(const BudgetAnswer& answer, const BudgetView&) {
+    using A = BudgetAnswer;
+    return {
+        answer,
+        "check_budget",
+        "limits and changes, checked",
+        {{"request", "what was asked", &A::request, budget_request_members()},
+         {"baseline", "file; null: none", [](const A& a) { return nonempty(a.request.baseline.string()); }},
+         {"verdict", "the answer", budget_lines, lines_members()},
+         {"failures", "outcomes that fail", &A::failures},
+         {"estimates", "model by model", &A::estimates, budgeted_members()}}};
 }
 
 std::string to_junit(const BudgetAnswer& answer) {

@@ -103,7 +103,7 @@ Members<ModelComparison> comparison_request_members() {
         .with(limit_members().of<C>([](const C& c) { return c.request.decision; }));
 }
 
-AnswerDocument<ComparedModels> comparison_document(const CompareModelsView& view) {
+AnswerDocument comparison_document(const ComparedModels& compared, const CompareModelsView& view) {
     using A = ComparedModels;
     using M = ComparedModel;
     const Members<M> name = {{"model", "", [](const M& m) { return m.facts->name; }}};
@@ -114,7 +114,7 @@ AnswerDocument<ComparedModels> comparison_document(const CompareModelsView& view
         return rows;
     };
     return {
-        "compare_models", "models on devices, ranked",
+        compared, "compare_models", "models on devices, ranked",
         Members<A>{
             {"request", "what was asked", [](const A& a) { return *a.all; }, comparison_request_members()},
             {"verdicts", "the answer in a few lines, for each model", &A::models,
@@ -150,13 +150,13 @@ AnswerDocument<ComparedModels> comparison_document(const CompareModelsView& view
 } // namespace
 
 nlohmann::ordered_json compare_models_schema() {
-    return comparison_document({}).schema();
+    return comparison_document({}, {}).schema();
 }
 
 std::string to_json(const ModelComparison& c, const CompareModelsView& given) {
     CompareModelsView view = given;
     view.explanations.conditions = on_one_basis(c.results, view.explanations.conditions);
-    return comparison_document(view).text(compared(c, view));
+    return comparison_document(compared(c, view), view).text();
 }
 
 } // namespace archsim

@@ -10,7 +10,6 @@
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/subgraph_table.hpp"
 #include "report/blocks/verdict.hpp"
-#include "report/render/answer_document.hpp"
 #include "result/generation_metrics.hpp"
 
 #include <algorithm>
@@ -75,58 +74,6 @@ static Members<KindShare> kind_share_members() {
             {"compute_bound", "subgraphs", &K::compute_bound},
             {"memory_bound", "subgraphs", &K::memory_bound},
             {"overhead_bound", "subgraphs", &K::overhead_bound}};
-}
-
-static AnswerDocument<ComprehensiveAnalysis> comprehensive_document(const MetricView& view) {
-    using A = ComprehensiveAnalysis;
-    const auto result = [](const A& a) { return a.result; };
-    return {
-        "analyze_comprehensive", "everything about one model on one device",
-        Members<A>{{"request", "what was asked", result, request_members()},
-                   {"verdict", "the answer in a few lines",
-                    [](const A& a) {
-                        const std::vector<std::string> labels = {hardware_label(a.result)};
-                        const std::span<const Result> one(&a.result, 1);
-                        return verdict_record({one, labels, usual_order({&a.result, 1}, a.result.conditions),
-                                               a.decision.request.cost, &a.decision});
-                    },
-                    verdict_members()},
-                   {"model", "",
-                    [](const A& a) {
-                        return KnownModel{a.result.model.get(), a.result.partition.get()};
-                    },
-                    model_members()},
-                   {"result", "",
-                    [](const A& a) {
-                        return RankedResult{&a.result, a.result.estimate.batch, 0};
-                    },
-                    result_members(view)},
-                   {"decision", "null: no limit was asked for",
-                    [](const A& a) {
-                        return a.decision.request.active()
-                                   ? std::optional(LabelledDecision{&a.decision, {hardware_label(a.result)}})
-                                   : std::nullopt;
-                    },
-                    decision_members()},
-                   {"kinds", "operators by kind, largest time first", &A::kinds, kind_share_members()}}
-            .with(Members<Result>{
-                subgraphs_member(),
-                {"energy_events", "largest first; they add up to the energy of the batch",
-                 [](const Result& r) { return r.ok() ? energy_items(r) : std::vector<EnergyItem>{}; },
-                 energy_event_members()},
-                memory_plan_member()}
-                      .of<A>(std::mem_fn(&A::result)))
-            .with({{"batches", "null: not asked for",
-                    [](const A& a) { return a.batches.series.empty() ? nullptr : &a.batches.series; },
-                    Members<BatchSeries>{{"hardware", "as asked", &BatchSeries::hardware}}.with(
-                        batch_series_members(view, "points"))},
-                   {"cost", "",
-                    [](const A& a) {
-                        Explanations asked;
-                        asked.conditions = a.decision.request.cost;
-                        return Explained{std::span(&a.result, 1), asked};
-                    },
-                    cost_members()}})};
 }
 
 constexpr std::size_t kLongestGroups = 3; ///< rows of the brief table of subgraphs
@@ -269,12 +216,57 @@ static void add_brief(const ComprehensiveAnalysis& a, const ComprehensiveView& v
         add_section("Batch", describe(a.batches), report);
 }
 
-nlohmann::ordered_json analyze_comprehensive_schema() {
-    return comprehensive_document({}).schema();
-}
-
-std::string to_json(const ComprehensiveAnalysis& a, const ComprehensiveView&) {
-    return comprehensive_document({a.batches.metrics, a.decision.request.cost}).text(a);
+AnswerDocument document_of(const ComprehensiveAnalysis& a, const ComprehensiveView&) {
+    const MetricView view{a.batches.metrics, a.decision.request.cost};
+    using A = ComprehensiveAnalysis;
+    const auto result = [](const A& a) { return a.result; };
+    return {
+        a, "analyze_comprehensive", "everything about one model on one device",
+        Members<A>{{"request", "what was asked", result, request_members()},
+                   {"verdict", "the answer in a few lines",
+                    [](const A& a) {
+                        const std::vector<std::string> labels = {hardware_label(a.result)};
+                        const std::span<const Result> one(&a.result, 1);
+                        return verdict_record({one, labels, usual_order({&a.result, 1}, a.result.conditions),
+                                               a.decision.request.cost, &a.decision});
+                    },
+                    verdict_members()},
+                   {"model", "",
+                    [](const A& a) {
+                        return KnownModel{a.result.model.get(), a.result.partition.get()};
+                    },
+                    model_members()},
+                   {"result", "",
+                    [](const A& a) {
+                        return RankedResult{&a.result, a.result.estimate.batch, 0};
+                    },
+                    result_members(view)},
+                   {"decision", "null: no limit was asked for",
+                    [](const A& a) {
+                        return a.decision.request.active()
+                                   ? std::optional(LabelledDecision{&a.decision, {hardware_label(a.result)}})
+                                   : std::nullopt;
+                    },
+                    decision_members()},
+                   {"kinds", "operators by kind, largest time first", &A::kinds, kind_share_members()}}
+            .with(Members<Result>{
+                subgraphs_member(),
+                {"energy_events", "largest first; they add up to the energy of the batch",
+                 [](const Result& r) { return r.ok() ? energy_items(r) : std::vector<EnergyItem>{}; },
+                 energy_event_members()},
+                memory_plan_member()}
+                      .of<A>(std::mem_fn(&A::result)))
+            .with({{"batches", "null: not asked for",
+                    [](const A& a) { return a.batches.series.empty() ? nullptr : &a.batches.series; },
+                    Members<BatchSeries>{{"hardware", "as asked", &BatchSeries::hardware}}.with(
+                        batch_series_members(view, "points"))},
+                   {"cost", "",
+                    [](const A& a) {
+                        Explanations asked;
+                        asked.conditions = a.decision.request.cost;
+                        return Explained{std::span(&a.result, 1), asked};
+                    },
+                    cost_members()}})};
 }
 
 Report describe(const ComprehensiveAnalysis& a, const ComprehensiveView& view, Format format) {

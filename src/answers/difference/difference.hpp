@@ -9,6 +9,7 @@
 #include "archsim/extend/renderer.hpp"
 #include "archsim/run/session.hpp"
 #include "fields/json_members.hpp"
+#include "report/render/answer_document.hpp"
 
 #include <array>
 #include <cstdint>
@@ -140,7 +141,7 @@ struct DifferenceView {
 /// CSV: the table of blocks.
 Report describe(const DifferenceAnswer& answer, const DifferenceView& view, Format format = Format::text);
 /// {"schema": "archsim.explain_difference/1", ...}
-std::string to_json(const DifferenceAnswer& answer, const DifferenceView& view);
+AnswerDocument document_of(const DifferenceAnswer& answer, const DifferenceView& view);
 
 /// What tells two estimates apart ("resnet18", "batch 8") and what they share ("H100, fp16, batch 1").
 struct SideLabels {

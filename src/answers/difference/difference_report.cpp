@@ -4,7 +4,6 @@
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
-#include "report/render/answer_document.hpp"
 #include "result/ties.hpp"
 
 #include <algorithm>
@@ -144,22 +143,6 @@ static void add_notes(const DifferenceAnswer& answer, Report& report) {
     }
     for (const auto& [text, devices] : reasons)
         report.blocks.push_back(Paragraph{fmt::format("{}: {}.", fmt::join(devices, ", "), text)});
-}
-
-static AnswerDocument<DifferenceAnswer> difference_document() {
-    using A = DifferenceAnswer;
-    return {
-        "explain_difference", "what makes two estimates differ",
-        Members<A>{{"requests", "what was asked of both sides", &A::results, request_members()},
-                   {"verdict", "the answer",
-                    [](const A& a) {
-                        const Difference& d = a.difference;
-                        return difference_lines(d, labels_of(d.sides[0], d.sides[1]), a.odds, doubt_text(a));
-                    },
-                    lines_members()},
-                   {"probability", "that the one which is estimated better is; null: neither is named",
-                    [](const A& a) { return doubt_text(a).empty() ? std::optional(a.odds) : std::nullopt; }}}
-            .with(difference_members().of<A>(std::mem_fn(&A::difference)))};
 }
 
 using Both = std::array<std::optional<double>, 2>;
@@ -381,12 +364,20 @@ Report describe(const DifferenceAnswer& answer, const DifferenceView& view, Form
     return report;
 }
 
-nlohmann::ordered_json explain_difference_schema() {
-    return difference_document().schema();
-}
-
-std::string to_json(const DifferenceAnswer& answer, const DifferenceView&) {
-    return difference_document().text(answer);
+AnswerDocument document_of(const DifferenceAnswer& answer, const DifferenceView&) {
+    using A = DifferenceAnswer;
+    return {
+        answer, "explain_difference", "what makes two estimates differ",
+        Members<A>{{"requests", "what was asked of both sides", &A::results, request_members()},
+                   {"verdict", "the answer",
+                    [](const A& a) {
+                        const Difference& d = a.difference;
+                        return difference_lines(d, labels_of(d.sides[0], d.sides[1]), a.odds, doubt_text(a));
+                    },
+                    lines_members()},
+                   {"probability", "that the one which is estimated better is; null: neither is named",
+                    [](const A& a) { return doubt_text(a).empty() ? std::optional(a.odds) : std::nullopt; }}}
+            .with(difference_members().of<A>(std::mem_fn(&A::difference)))};
 }
 
 Members<Difference> difference_members() {

@@ -4,7 +4,6 @@
 #include "core/lists.hpp"
 #include "hardware/operator_rules.hpp"
 #include "report/blocks/finding_text.hpp"
-#include "report/render/answer_document.hpp"
 
 namespace archsim {
 
@@ -133,49 +132,49 @@ static Members<PowerMode> power_mode_members() {
 
 /// What every document of the tool begins with, and the rest of one.
 template <class Answer>
-static AnswerDocument<Answer> hardware_document(const Members<Answer>& rest) {
-    return {"list_hardware_mappers", "devices and software stacks",
+static AnswerDocument hardware_document(const Answer& answer, const Members<Answer>& rest) {
+    return {answer, "list_hardware_mappers", "devices and software stacks",
             Members<Answer>{{"verdict", "the answer",
                              [](const Answer& answer) { return verdict_lines(answer); }, lines_members()}}
                 .with(rest)};
 }
 
-static AnswerDocument<HardwareList> hardware_list_document() {
+AnswerDocument document_of(const HardwareList& list, PlainView) {
     using L = HardwareList;
     using R = HardwareRow;
     return hardware_document<L>(
-        {{"hardware", "", &L::rows,
-          listed_device_members()
-              .of<R>([](const R& row) { return *row.device; })
-              .with({{"chosen_power_mode", "of a deployment",
-                      [](const R& row) { return Sometimes<std::string>{nonempty(row.power_mode)}; }},
-                     {"sources", "numbers by the kind of their source",
-                      [](const R& row) { return counts_of(row.sources); }}})},
-         {"deployments", "named sets of devices", &L::deployments,
-          Members<Deployment>{{"id", "", &Deployment::id},
-                              {"title", "", &Deployment::title},
-                              {"description", "", &Deployment::description},
-                              {"hardware", "", &Deployment::hardware}}},
-         {"runtimes", "software stacks", &L::runtimes},
-         {"findings", "devices that could not be read", &L::findings, finding_members()}});
+        list, {{"hardware", "", &L::rows,
+                listed_device_members()
+                    .of<R>([](const R& row) { return *row.device; })
+                    .with({{"chosen_power_mode", "of a deployment",
+                            [](const R& row) { return Sometimes<std::string>{nonempty(row.power_mode)}; }},
+                           {"sources", "numbers by the kind of their source",
+                            [](const R& row) { return counts_of(row.sources); }}})},
+               {"deployments", "named sets of devices", &L::deployments,
+                Members<Deployment>{{"id", "", &Deployment::id},
+                                    {"title", "", &Deployment::title},
+                                    {"description", "", &Deployment::description},
+                                    {"hardware", "", &Deployment::hardware}}},
+               {"runtimes", "software stacks", &L::runtimes},
+               {"findings", "devices that could not be read", &L::findings, finding_members()}});
 }
 
-static AnswerDocument<DeviceSheet> device_sheet_document() {
+AnswerDocument document_of(const DeviceSheet& sheet, PlainView) {
     using S = DeviceSheet;
     return hardware_document<S>(
-        {{"hardware", "the one device", [](const S& s) { return std::array{&s}; },
-          listed_device_members()
-              .of<S>([](const S& s) { return *s.choice.device; })
-              .with({{"power_mode_details", "", [](const S& s) { return s.choice.device->power_modes; },
-                      power_mode_members()},
-                     {"sources", "numbers by the kind of their source",
-                      [](const S& s) { return counts_of(count_sources(s.facts)); }},
-                     {"notes", "", [](const S& s) { return s.choice.device->notes; }},
-                     {"facts", "every number with its source", &S::facts, stated_fact_members()}})},
-         {"findings", "", [](const S& s) { return s.choice.device->findings; }, finding_members()}});
+        sheet, {{"hardware", "the one device", [](const S& s) { return std::array{&s}; },
+                 listed_device_members()
+                     .of<S>([](const S& s) { return *s.choice.device; })
+                     .with({{"power_mode_details", "",
+                             [](const S& s) { return s.choice.device->power_modes; }, power_mode_members()},
+                            {"sources", "numbers by the kind of their source",
+                             [](const S& s) { return counts_of(count_sources(s.facts)); }},
+                            {"notes", "", [](const S& s) { return s.choice.device->notes; }},
+                            {"facts", "every number with its source", &S::facts, stated_fact_members()}})},
+                {"findings", "", [](const S& s) { return s.choice.device->findings; }, finding_members()}});
 }
 
-static AnswerDocument<RuntimeSheet> runtime_sheet_document() {
+AnswerDocument document_of(const RuntimeSheet& sheet, PlainView) {
     using S = RuntimeSheet;
     const Members<S> stack = {
         {"id", "", [](const S& s) { return s.runtime->id; }},
@@ -207,40 +206,24 @@ static AnswerDocument<RuntimeSheet> runtime_sheet_document() {
          [](const S& s) { return counts_of(count_sources(s.facts)); }},
         {"facts", "every number with its source", &S::facts, stated_fact_members()}};
     return hardware_document<S>(
-        {{"runtimes", "the one stack", [](const S& s) { return std::array{&s}; }, stack}});
+        sheet, {{"runtimes", "the one stack", [](const S& s) { return std::array{&s}; }, stack}});
 }
 
-static AnswerDocument<HardwareCheck> hardware_check_document() {
+AnswerDocument document_of(const HardwareCheck& check, PlainView) {
     using C = HardwareCheck;
-    return hardware_document<C>({{"checked", "file or folder", &C::path},
-                                 {"devices", "0: a single file", &C::devices},
-                                 {"runtime_count", "0: a single file", &C::runtimes},
-                                 {"device_sources", "numbers by the kind of their source",
-                                  [](const C& c) { return counts_of(c.device_sources); }},
-                                 {"runtime_sources", "numbers by the kind of their source",
-                                  [](const C& c) { return counts_of(c.runtime_sources); }},
-                                 {"findings", "", &C::findings, finding_members()}});
+    return hardware_document<C>(check, {{"checked", "file or folder", &C::path},
+                                        {"devices", "0: a single file", &C::devices},
+                                        {"runtime_count", "0: a single file", &C::runtimes},
+                                        {"device_sources", "numbers by the kind of their source",
+                                         [](const C& c) { return counts_of(c.device_sources); }},
+                                        {"runtime_sources", "numbers by the kind of their source",
+                                         [](const C& c) { return counts_of(c.runtime_sources); }},
+                                        {"findings", "", &C::findings, finding_members()}});
 }
 
 nlohmann::ordered_json list_hardware_mappers_schema() {
-    return any_of({hardware_list_document().schema(), device_sheet_document().schema(),
-                   runtime_sheet_document().schema(), hardware_check_document().schema()});
-}
-
-std::string to_json(const HardwareList& list, PlainView) {
-    return hardware_list_document().text(list);
-}
-
-std::string to_json(const DeviceSheet& sheet, PlainView) {
-    return device_sheet_document().text(sheet);
-}
-
-std::string to_json(const RuntimeSheet& sheet, PlainView) {
-    return runtime_sheet_document().text(sheet);
-}
-
-std::string to_json(const HardwareCheck& check, PlainView) {
-    return hardware_check_document().text(check);
+    return any_of({schema_of<HardwareList>(), schema_of<DeviceSheet>(), schema_of<RuntimeSheet>(),
+                   schema_of<HardwareCheck>()});
 }
 
 } // namespace archsim

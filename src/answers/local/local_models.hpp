@@ -6,6 +6,7 @@
 #include "archsim/extend/renderer.hpp"
 #include "archsim/run/catalogue.hpp"
 #include "archsim/run/session.hpp"
+#include "report/render/answer_document.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -130,7 +131,7 @@ struct LocalView {
 /// CSV has every model in every format, those that run first.
 Report describe(const LocalAnswer& answer, const LocalView& view, Format format);
 /// Everything, keys with units.
-std::string to_json(const LocalAnswer& answer, const LocalView& view);
+AnswerDocument document_of(const LocalAnswer& answer, const LocalView& view);
 
 /// "qwen3-8b-Q4_K_M.gguf" of a model in int4; empty where llama.cpp has no files in the format.
 std::string llama_file(std::string_view model, std::string_view format);

@@ -5,7 +5,6 @@
 #include "fields/question_json.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
-#include "report/render/answer_document.hpp"
 #include "result/ranking.hpp"
 #include "session/named_format.hpp"
 
@@ -269,43 +268,6 @@ static Members<LocalModel> local_model_members() {
         {"command", "that serves it with llama.cpp", [](const M& m) { return nonempty(m.command); }}};
 }
 
-static AnswerDocument<LocalAnswer> local_document(const LocalView& view) {
-    using A = LocalAnswer;
-    using R = LocalRequest;
-    static constexpr std::string_view kAsked[] = {"context", "kv_cache"};
-    const Members<R> request = Members<R>{
-        {"models", "by name, or files; empty: the catalogue's", &R::models},
-        {"hardware", "with the memory of its computer, where that was stated",
-         [](const R& r) {
-             return r.host_memory_bytes > 0 ? fmt::format("{}, {}GB", r.device, r.host_memory_bytes / 0x1p30)
-                                            : r.device;
-         }},
-        {"host", "", [](const R& r) { return nonempty(r.host); }},
-        {"devices", "that divide the layers", &R::devices},
-        {"kind", "of models", &R::kind, UpTo{LocalKind::speech}},
-        {"formats", "of weights", &R::formats},
-        {"min_tokens_per_s", "slower models are left out", [](const R& r) {
-             return r.least_tokens_per_s.value_or(0);
-         }}}.with(question_members(kAsked).of<R>([](const R& r) {
-        Question question{Workload{.model = {}, .prompt = Prompt{.context = r.context}}, {}};
-        question.conditions.kv_cache = r.kv_cache;
-        return question;
-    }));
-    return {"local_models",
-            "which models run on one machine, and how fast",
-            {{"request", "what was asked", &A::request, request},
-             {"verdict", "the answer", [](const A& a) { return local_takeaway(a, rows_of(a, {})).lines; },
-              lines_members()},
-             {"device", "", &A::device},
-             {"host", "", [](const A& a) { return nonempty(a.host); }},
-             {"runtime", "software stack", &A::runtime},
-             {"kind", "of models", [](const A& a) { return a.request.kind; }, UpTo{LocalKind::speech}},
-             {"context", "positions", [](const A& a) { return a.request.context; }},
-             {"considered", "models of the catalogue", &A::considered},
-             {"models", "as the table has them, in every format; then what does not run, largest first",
-              [view](const A& a) { return data_of(a, view); }, local_model_members()}}};
-}
-
 // More than any model has: all layers, and the output projection.
 constexpr int kAllLayers = 999;
 
@@ -351,12 +313,42 @@ Report describe(const LocalAnswer& answer, const LocalView& view, Format format)
     return report;
 }
 
-nlohmann::ordered_json local_models_schema() {
-    return local_document({}).schema();
-}
-
-std::string to_json(const LocalAnswer& answer, const LocalView& view) {
-    return local_document(view).text(answer);
+AnswerDocument document_of(const LocalAnswer& answer, const LocalView& view) {
+    using A = LocalAnswer;
+    using R = LocalRequest;
+    static constexpr std::string_view kAsked[] = {"context", "kv_cache"};
+    const Members<R> request = Members<R>{
+        {"models", "by name, or files; empty: the catalogue's", &R::models},
+        {"hardware", "with the memory of its computer, where that was stated",
+         [](const R& r) {
+             return r.host_memory_bytes > 0 ? fmt::format("{}, {}GB", r.device, r.host_memory_bytes / 0x1p30)
+                                            : r.device;
+         }},
+        {"host", "", [](const R& r) { return nonempty(r.host); }},
+        {"devices", "that divide the layers", &R::devices},
+        {"kind", "of models", &R::kind, UpTo{LocalKind::speech}},
+        {"formats", "of weights", &R::formats},
+        {"min_tokens_per_s", "slower models are left out", [](const R& r) {
+             return r.least_tokens_per_s.value_or(0);
+         }}}.with(question_members(kAsked).of<R>([](const R& r) {
+        Question question{Workload{.model = {}, .prompt = Prompt{.context = r.context}}, {}};
+        question.conditions.kv_cache = r.kv_cache;
+        return question;
+    }));
+    return {answer,
+            "local_models",
+            "which models run on one machine, and how fast",
+            {{"request", "what was asked", &A::request, request},
+             {"verdict", "the answer", [](const A& a) { return local_takeaway(a, rows_of(a, {})).lines; },
+              lines_members()},
+             {"device", "", &A::device},
+             {"host", "", [](const A& a) { return nonempty(a.host); }},
+             {"runtime", "software stack", &A::runtime},
+             {"kind", "of models", [](const A& a) { return a.request.kind; }, UpTo{LocalKind::speech}},
+             {"context", "positions", [](const A& a) { return a.request.context; }},
+             {"considered", "models of the catalogue", &A::considered},
+             {"models", "as the table has them, in every format; then what does not run, largest first",
+              [view](const A& a) { return data_of(a, view); }, local_model_members()}}};
 }
 
 std::string llama_file(std::string_view model, std::string_view format) {

@@ -18,6 +18,7 @@
 #include "fields/json_members.hpp"
 #include "import/annotate.hpp"
 #include "map/tiled.hpp"
+#include "report/render/answer_document.hpp"
 
 #include <optional>
 #include <string>
@@ -36,7 +37,7 @@ struct GraphMappingView {
 /// CSV: the table of subgraphs. HTML: everything, whatever the view asks for.
 Report describe(const Result& result, const GraphMappingView& view, Format format = Format::text);
 /// {"schema": "archsim.analyze_graph_mapping/1", "subgraphs": [...]}; unknown values are null.
-std::string to_json(const Result& result, const GraphMappingView& view);
+AnswerDocument document_of(const Result& result, const GraphMappingView& view);
 
 /// The subgraphs and what flows between them as a Graphviz document.
 std::string mapping_to_dot(const Result& result);

@@ -11,7 +11,6 @@
 #include "report/blocks/shape_text.hpp"
 #include "report/blocks/subgraph_table.hpp"
 #include "report/blocks/verdict.hpp"
-#include "report/render/answer_document.hpp"
 #include "result/common_regions.hpp"
 #include "result/generation_metrics.hpp"
 
@@ -184,42 +183,6 @@ std::optional<ShownPass> pass_of(const Result& result) {
     return pass.part_of_answer ? std::optional(pass) : std::nullopt;
 }
 
-AnswerDocument<Result> mapping_document() {
-    using R = Result;
-    return {"analyze_graph_mapping",
-            "how a network runs on a device, subgraph by subgraph",
-            {{"request", "what was asked", std::identity{}, request_members()},
-             {"verdict", "the answer in a few lines",
-              [](const R& r) {
-                  const std::vector<std::string> labels = {hardware_label(r)};
-                  const std::span<const R> one(&r, 1);
-                  return verdict_record({one, labels, usual_order(one, r.conditions), {}});
-              },
-              verdict_members()},
-             {"model", "",
-              [](const R& r) {
-                  return KnownModel{r.model.get(), r.partition.get()};
-              },
-              model_members()},
-             {"result", "",
-              [](const R& r) {
-                  return RankedResult{&r, r.estimate.batch, 0};
-              },
-              result_members()},
-             {"network_s", "time outside any subgraph",
-              [](const R& r) { return known(r.ok(), r.estimate.network_s); }},
-             {"pass",
-              "the pass of a language model that the subgraphs belong to; null: a network without a prompt",
-              pass_of,
-              Members<ShownPass>{{"latency_s", "of one pass", &ShownPass::latency_s},
-                                 {"energy_j", "of one pass", &ShownPass::energy_j},
-                                 {"context", "tokens in the cache; null: the prompt's pass",
-                                  [](auto& p) { return known(p.steps > 0, p.context); }},
-                                 {"steps", "passes like it that the answer needs", &ShownPass::steps}}},
-             subgraphs_member(),
-             memory_plan_member()}};
-}
-
 /// Fills that stay apart for colour-blind readers and in grey: light versions of Okabe and Ito's palette.
 std::string_view fill_of(Bound bound) {
     return bound == Bound::compute ? "#fde3b0" : bound == Bound::memory ? "#cfe4f3" : "#e6e6e6";
@@ -389,12 +352,41 @@ Member<Result> memory_plan_member() {
             planned_network_members()};
 }
 
-nlohmann::ordered_json analyze_graph_mapping_schema() {
-    return mapping_document().schema();
-}
-
-std::string to_json(const Result& result, const GraphMappingView&) {
-    return mapping_document().text(result);
+AnswerDocument document_of(const Result& result, const GraphMappingView&) {
+    using R = Result;
+    return {result,
+            "analyze_graph_mapping",
+            "how a network runs on a device, subgraph by subgraph",
+            {{"request", "what was asked", std::identity{}, request_members()},
+             {"verdict", "the answer in a few lines",
+              [](const R& r) {
+                  const std::vector<std::string> labels = {hardware_label(r)};
+                  const std::span<const R> one(&r, 1);
+                  return verdict_record({one, labels, usual_order(one, r.conditions), {}});
+              },
+              verdict_members()},
+             {"model", "",
+              [](const R& r) {
+                  return KnownModel{r.model.get(), r.partition.get()};
+              },
+              model_members()},
+             {"result", "",
+              [](const R& r) {
+                  return RankedResult{&r, r.estimate.batch, 0};
+              },
+              result_members()},
+             {"network_s", "time outside any subgraph",
+              [](const R& r) { return known(r.ok(), r.estimate.network_s); }},
+             {"pass",
+              "the pass of a language model that the subgraphs belong to; null: a network without a prompt",
+              pass_of,
+              Members<ShownPass>{{"latency_s", "of one pass", &ShownPass::latency_s},
+                                 {"energy_j", "of one pass", &ShownPass::energy_j},
+                                 {"context", "tokens in the cache; null: the prompt's pass",
+                                  [](auto& p) { return known(p.steps > 0, p.context); }},
+                                 {"steps", "passes like it that the answer needs", &ShownPass::steps}}},
+             subgraphs_member(),
+             memory_plan_member()}};
 }
 
 std::string mapping_to_dot(const Result& result) {

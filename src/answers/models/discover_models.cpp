@@ -7,7 +7,6 @@
 #include "report/blocks/columns.hpp"
 #include "report/blocks/finding_text.hpp"
 #include "report/blocks/verdict.hpp"
-#include "report/render/answer_document.hpp"
 
 #include <algorithm>
 #include <fmt/ranges.h>
@@ -318,15 +317,6 @@ static Members<ListedModel> listed_model_members() {
             {"findings", "", &M::findings, finding_members()}};
 }
 
-static AnswerDocument<ModelList> model_list_document() {
-    using L = ModelList;
-    return {"discover_models",
-            "models of the catalogue or of a folder",
-            {{"verdict", "the answer", [](const L& list) { return verdict_lines(list); }, lines_members()},
-             {"folder", "null: the catalogue", [](const L& list) { return nonempty(list.folder); }},
-             {"models", "", &L::models, listed_model_members()}}};
-}
-
 Report describe(const ModelList& list, const ModelListView& view, Format format) {
     const bool catalogue = list.folder.empty();
     Report report{catalogue ? "Model catalogue" : fmt::format("Models in {}", list.folder), {}};
@@ -343,12 +333,14 @@ Report describe(const ModelList& list, const ModelListView& view, Format format)
     return report;
 }
 
-nlohmann::ordered_json discover_models_schema() {
-    return model_list_document().schema();
-}
-
-std::string to_json(const ModelList& list, const ModelListView&) {
-    return model_list_document().text(list);
+AnswerDocument document_of(const ModelList& list, const ModelListView&) {
+    using L = ModelList;
+    return {list,
+            "discover_models",
+            "models of the catalogue or of a folder",
+            {{"verdict", "the answer", [](const L& list) { return verdict_lines(list); }, lines_members()},
+             {"folder", "null: the catalogue", [](const L& list) { return nonempty(list.folder); }},
+             {"models", "", &L::models, listed_model_members()}}};
 }
 
 } // namespace archsim

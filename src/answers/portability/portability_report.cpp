@@ -5,7 +5,6 @@
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/verdict.hpp"
-#include "report/render/answer_document.hpp"
 #include "result/ranking.hpp"
 
 #include <fmt/ranges.h>
@@ -226,24 +225,6 @@ Members<Portability> portability_members() {
         {"advice", "what was asked for, largest saving per item first", &P::advice, rewrite_members()}};
 }
 
-AnswerDocument<PortabilityAnswer> portability_document() {
-    using A = PortabilityAnswer;
-    const Members<A> request = request_members()
-                                   .of<A>([](const A& a) { return a.devices.front().result; })
-                                   .with({{"hardware", "", [](const A& a) { return a.request.hardware; }}})
-                                   .under([](const std::string& key) { // an answer's, which it does not take
-                                       const QuestionField* const field = find_question_field(key);
-                                       return field != nullptr && field->of == FieldOf::answer ? "" : key;
-                                   });
-    return {"check_model",
-            "what of a model leaves an accelerator",
-            {{"request", "what was asked", std::identity{}, request},
-             {"model", "", [](const A& a) { return a.model->name; }},
-             {"batch_size", "items", [](const A& a) { return a.request.workload.batch; }},
-             {"verdict", "the answer", [](const A& a) { return verdict_lines(a); }, lines_members()},
-             {"devices", "in the order asked", &A::devices, portability_members()}}};
-}
-
 } // namespace
 
 Report describe(const PortabilityAnswer& answer, const PlainView&, Format format) {
@@ -277,12 +258,23 @@ Report describe(const PortabilityAnswer& answer, const PlainView&, Format format
     return report;
 }
 
-nlohmann::ordered_json check_model_schema() {
-    return portability_document().schema();
-}
-
-std::string to_json(const PortabilityAnswer& answer, const PlainView&) {
-    return portability_document().text(answer);
+AnswerDocument document_of(const PortabilityAnswer& answer, const PlainView&) {
+    using A = PortabilityAnswer;
+    const Members<A> request = request_members()
+                                   .of<A>([](const A& a) { return a.devices.front().result; })
+                                   .with({{"hardware", "", [](const A& a) { return a.request.hardware; }}})
+                                   .under([](const std::string& key) { // an answer's, which it does not take
+                                       const QuestionField* const field = find_question_field(key);
+                                       return field != nullptr && field->of == FieldOf::answer ? "" : key;
+                                   });
+    return {answer,
+            "check_model",
+            "what of a model leaves an accelerator",
+            {{"request", "what was asked", std::identity{}, request},
+             {"model", "", [](const A& a) { return a.model->name; }},
+             {"batch_size", "items", [](const A& a) { return a.request.workload.batch; }},
+             {"verdict", "the answer", [](const A& a) { return verdict_lines(a); }, lines_members()},
+             {"devices", "in the order asked", &A::devices, portability_members()}}};
 }
 
 } // namespace archsim

@@ -4,7 +4,6 @@
 #include "core/text.hpp"
 #include "ops/uncounted.hpp"
 #include "report/blocks/columns.hpp"
-#include "report/render/answer_document.hpp"
 
 #include <algorithm>
 #include <tuple>
@@ -198,13 +197,6 @@ OperatorColumns operator_columns(bool with_domain) {
     return columns;
 }
 
-AnswerDocument<OperatorRegistry> operators_document() {
-    return {"operators",
-            "operators that are understood",
-            {{"newest_opset", "of ai.onnx", [](const OperatorRegistry&) { return kNewestOpset; }},
-             {"operators", "", by_domain, members_of(operator_columns(true))}}};
-}
-
 } // namespace
 
 ProfileSums& ProfileSums::operator+=(const ProfileSums& other) {
@@ -277,12 +269,12 @@ Report describe(const OperatorRegistry& operators, PlainView, Format format) {
     return report;
 }
 
-nlohmann::ordered_json operators_schema() {
-    return operators_document().schema();
-}
-
-std::string to_json(const OperatorRegistry& operators, PlainView) {
-    return operators_document().text(operators);
+AnswerDocument document_of(const OperatorRegistry& operators, PlainView) {
+    return {operators,
+            "operators",
+            "operators that are understood",
+            {{"newest_opset", "of ai.onnx", [](const OperatorRegistry&) { return kNewestOpset; }},
+             {"operators", "", by_domain, members_of(operator_columns(true))}}};
 }
 
 } // namespace archsim

@@ -9,7 +9,6 @@
 #include "report/blocks/columns.hpp"
 #include "report/blocks/finding_text.hpp"
 #include "report/blocks/shape_text.hpp"
-#include "report/render/answer_document.hpp"
 
 #include <algorithm>
 #include <fmt/ranges.h>
@@ -317,7 +316,30 @@ std::vector<ShownShare<Share>> shown_shares(const std::vector<Share>& shares, co
     });
 }
 
-AnswerDocument<GraphProfile> profile_document(bool allow_unknown) {
+} // namespace
+
+Report describe(const GraphProfile& profile, const GraphProfileView& view, Format format) {
+    Report report{"Graph profile: " + profile.name, {}};
+    const bool totals_known = profile.complete || view.allow_unknown;
+    if (format == Format::csv) {
+        GraphProfileView all = view;
+        all.top = 0;
+        return {report.title, {operator_table(profile, all)}};
+    }
+    add_blocks(report, Heading{1, report.title}, profile_takeaway(profile, totals_known),
+               summary(profile, totals_known), type_table(profile));
+    if (view.depth > 0)
+        report.blocks.emplace_back(module_table(profile, view.depth));
+    report.blocks.emplace_back(operator_table(profile, view));
+    if (view.tensors)
+        report.blocks.emplace_back(tensor_table(*profile.graph));
+    if (!profile.graph->findings.empty())
+        add_blocks(report, Heading{2, "Findings"}, finding_list(profile.graph->findings));
+    return report;
+}
+
+AnswerDocument document_of(const GraphProfile& profile, const GraphProfileView& view) {
+    const bool allow_unknown = view.allow_unknown;
     using P = GraphProfile;
     static constexpr std::string_view kAsked[] = {"batch_size", "dims", "inputs", "input_shapes"};
     const auto total = [allow_unknown](auto of) {
@@ -338,7 +360,8 @@ AnswerDocument<GraphProfile> profile_document(bool allow_unknown) {
     using OfWidth = ShownShare<WeightShare>;
     const auto formats = [=](const P& p) { return shown_shares(p.precisions, p, allow_unknown); };
     const auto widths = [=](const P& p) { return shown_shares(weight_mix(*p.graph), p, allow_unknown); };
-    return {"profile_graph",
+    return {profile,
+            "profile_graph",
             "work, parameters and bytes of a model",
             {{"request", "what was asked", std::identity{},
               Members<P>{{"model", "", &P::name}}.with(question_members(kAsked).of<P>([](const P& p) {
@@ -390,36 +413,6 @@ AnswerDocument<GraphProfile> profile_document(bool allow_unknown) {
                   return names;
               }},
              {"findings", "", [](const P& p) { return p.graph->findings; }, finding_members()}}};
-}
-
-} // namespace
-
-Report describe(const GraphProfile& profile, const GraphProfileView& view, Format format) {
-    Report report{"Graph profile: " + profile.name, {}};
-    const bool totals_known = profile.complete || view.allow_unknown;
-    if (format == Format::csv) {
-        GraphProfileView all = view;
-        all.top = 0;
-        return {report.title, {operator_table(profile, all)}};
-    }
-    add_blocks(report, Heading{1, report.title}, profile_takeaway(profile, totals_known),
-               summary(profile, totals_known), type_table(profile));
-    if (view.depth > 0)
-        report.blocks.emplace_back(module_table(profile, view.depth));
-    report.blocks.emplace_back(operator_table(profile, view));
-    if (view.tensors)
-        report.blocks.emplace_back(tensor_table(*profile.graph));
-    if (!profile.graph->findings.empty())
-        add_blocks(report, Heading{2, "Findings"}, finding_list(profile.graph->findings));
-    return report;
-}
-
-nlohmann::ordered_json profile_graph_schema() {
-    return profile_document(false).schema();
-}
-
-std::string to_json(const GraphProfile& profile, const GraphProfileView& view) {
-    return profile_document(view.allow_unknown).text(profile);
 }
 
 } // namespace archsim

@@ -152,8 +152,9 @@ struct Served {
     const ServedQuestion* asked = nullptr;
 };
 
-AnswerDocument<Served> serving_document() {
+AnswerDocument serving_document(const Served& served) {
     return {
+        served,
         "serve_model",
         "a language model under load",
         {{"request", "what was asked", [](const Served& s) { return *s.asked; }, served_request_members()},
@@ -182,7 +183,7 @@ Members<Parallelism> parallelism_members() {
 }
 
 nlohmann::ordered_json serve_model_schema() {
-    return serving_document().schema();
+    return serving_document({}).schema();
 }
 
 ServedQuestion served_question(const Model& model, std::vector<std::string> hardware,
@@ -192,7 +193,7 @@ ServedQuestion served_question(const Model& model, std::vector<std::string> hard
 }
 
 std::string serving_json(std::span<const ServingResult> results, const ServedQuestion& asked) {
-    return serving_document().text({results, &asked});
+    return serving_document({results, &asked}).text();
 }
 
 } // namespace archsim

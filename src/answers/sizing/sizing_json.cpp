@@ -5,7 +5,6 @@
 #include "core/lists.hpp"
 #include "fields/question_json.hpp"
 #include "report/blocks/result_text.hpp"
-#include "report/render/answer_document.hpp"
 #include "result/ranking.hpp"
 
 namespace archsim {
@@ -211,9 +210,12 @@ Members<SizingAnswer> sizing_limit_members() {
              [](const A& a) { return positive(a.request.budget_usd_per_hour); }}};
 }
 
-AnswerDocument<SizingAnswer> sizing_document() {
+} // namespace
+
+AnswerDocument document_of(const SizingAnswer& answer, const PlainView&) {
     using A = SizingAnswer;
-    return {"size_service",
+    return {answer,
+            "size_service",
             "how many devices serve a load within limits",
             {{"request", "what was asked", std::identity{}, sizing_request_members()},
              {"model", "", &A::model},
@@ -235,16 +237,6 @@ AnswerDocument<SizingAnswer> sizing_document() {
               &A::pairs, sized_pair_members()},
              {"unpaired", "pairs that could not be estimated, and why", &A::unpaired},
              {"results", "", &A::devices, sized_device_members()}}};
-}
-
-} // namespace
-
-nlohmann::ordered_json size_service_schema() {
-    return sizing_document().schema();
-}
-
-std::string to_json(const SizingAnswer& answer, const PlainView&) {
-    return sizing_document().text(answer);
 }
 
 } // namespace archsim

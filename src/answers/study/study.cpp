@@ -7,7 +7,6 @@
 #include "report/blocks/ranking_table.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
-#include "report/render/answer_document.hpp"
 #include "result/cost_terms.hpp"
 #include "result/format_parts.hpp"
 #include "session/prepared.hpp"
@@ -213,21 +212,6 @@ Members<Study> study_request_members() {
         }));
 }
 
-AnswerDocument<Study> study_document(const MetricView& view) {
-    using S = Study;
-    std::vector<Member<S>> counts = {
-        {"cells", "combinations of the study", [](const S& s) { return s.cells(); }}};
-    for (const Status status : {Status::ok, Status::unsupported, Status::does_not_fit, Status::incomplete})
-        counts.emplace_back(std::string(name_of(status)), "",
-                            [status](const S& s) { return s.cells(status); });
-    return {"study",
-            "every combination that a study file names",
-            {{"verdict", "the answer", study_lines, lines_members()},
-             {"request", "what was asked", std::identity{}, study_request_members()},
-             {"counts", "", std::identity{}, Members<S>(std::move(counts))},
-             {"results", "group by group, best first", study_rows, result_members(view)}}};
-}
-
 } // namespace
 
 Report describe(const Study& study, PlainView, Format format) {
@@ -248,12 +232,21 @@ Report describe(const Study& study, PlainView, Format format) {
     return report;
 }
 
-nlohmann::ordered_json study_schema() {
-    return study_document({}).schema();
-}
-
-std::string to_json(const Study& study, PlainView) {
-    return study_document(study_view(study)).text(study);
+AnswerDocument document_of(const Study& study, PlainView) {
+    const MetricView view = study_view(study);
+    using S = Study;
+    std::vector<Member<S>> counts = {
+        {"cells", "combinations of the study", [](const S& s) { return s.cells(); }}};
+    for (const Status status : {Status::ok, Status::unsupported, Status::does_not_fit, Status::incomplete})
+        counts.emplace_back(std::string(name_of(status)), "",
+                            [status](const S& s) { return s.cells(status); });
+    return {study,
+            "study",
+            "every combination that a study file names",
+            {{"verdict", "the answer", study_lines, lines_members()},
+             {"request", "what was asked", std::identity{}, study_request_members()},
+             {"counts", "", std::identity{}, Members<S>(std::move(counts))},
+             {"results", "group by group, best first", study_rows, result_members(view)}}};
 }
 
 } // namespace archsim

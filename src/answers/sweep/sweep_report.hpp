@@ -3,6 +3,7 @@
 
 #include "answers/sweep/sweep.hpp"
 #include "archsim/extend/renderer.hpp"
+#include "report/render/answer_document.hpp"
 
 #include <map>
 #include <optional>
@@ -114,7 +115,7 @@ struct SweepSummary {
 /// The verdict, the best points, and what else was asked for. CSV: the best points; HTML: with charts.
 Report describe(const SweepSummary& summary, PlainView view = {}, Format format = Format::text);
 /// {"schema": "archsim.sweep_design_space/1", "verdict": {...}, "best": [...], "pareto": [...], ...}.
-std::string to_json(const SweepSummary& summary, PlainView view = {});
+AnswerDocument document_of(const SweepSummary& summary, PlainView view = {});
 
 /// "1.22x": a factor on a part of a device.
 std::string factor_text(double factor);

@@ -7,7 +7,6 @@
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/verdict.hpp"
-#include "report/render/answer_document.hpp"
 #include "session/varied_part.hpp"
 
 #include <algorithm>
@@ -334,7 +333,7 @@ static Members<AxisSensitivity> axis_members() {
             {"high_value", "", &A::high_value}};
 }
 
-static AnswerDocument<SweepSummary> sweep_document() {
+AnswerDocument document_of(const SweepSummary& summary, PlainView) {
     using S = SweepSummary;
     const Members<S> verdict = {
         {"lines", "the answer in sentences, as reports show it", sweep_lines},
@@ -347,7 +346,8 @@ static AnswerDocument<SweepSummary> sweep_document() {
         {"rows", "", [](const S& s) { return rows_json(s.front->rows(), s); }, kSweepRows}};
     const Members<S> sensitivity = {{"metric", "", [](const S& s) { return s.sensitivity_of->key; }},
                                     {"axes", "", &S::sensitivities, axis_members()}};
-    return {"sweep_design_space",
+    return {summary,
+            "sweep_design_space",
             "a space of designs: its best points, its front, what matters in it",
             {{"verdict", "the answer", std::identity{}, verdict},
              {"axes", "factors on parts of the device",
@@ -375,14 +375,6 @@ static AnswerDocument<SweepSummary> sweep_document() {
              {"pareto", "null: not asked for", [](const S& s) { return s.front ? &s : nullptr; }, front},
              {"sensitivity", "null: not asked for",
               [](const S& s) { return s.sensitivity_of ? &s : nullptr; }, sensitivity}}};
-}
-
-Json sweep_design_space_schema() {
-    return sweep_document().schema();
-}
-
-std::string to_json(const SweepSummary& summary, PlainView) {
-    return sweep_document().text(summary);
 }
 
 } // namespace archsim

@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
     bool list_operators = false;
     const auto setup = [&](cli::Flags& flags) {
         flags.add_document("profile_graph", schema_of<GraphProfile, GraphProfileView>);
-        flags.add_document("operators", schema_of<OperatorRegistry, PlainView>);
+        flags.add_document("operators", [] { return document_of(OperatorRegistry::standard()).schema(); });
         constexpr auto& kOrders = NamesOf<ProfileOrder>::all;
         model.add_to(flags);
         flags.add_flag("--list-operators", list_operators, "the operators that can be read, without a model");

@@ -1,7 +1,6 @@
 #include "mcp/mcp.hpp"
 
 #include "archsim/core/version.hpp"
-#include "archsim/hardware/database.hpp"
 #include "common/tool.hpp"
 #include "core/data_dir.hpp"
 #include "core/input_file.hpp"

@@ -1,6 +1,5 @@
 #include "mcp/mcp.hpp"
 
-#include "archsim/hardware/database.hpp"
 #include "core/input_file.hpp"
 #include "core/lists.hpp"
 #include "core/text.hpp"

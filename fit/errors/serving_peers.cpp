@@ -2,7 +2,6 @@
 
 #include "archsim/core/finding.hpp"
 #include "archsim/run/serve.hpp"
-#include "core/csv_reader.hpp"
 #include "core/data_dir.hpp"
 #include "core/in_parallel.hpp"
 #include "core/parse_number.hpp"

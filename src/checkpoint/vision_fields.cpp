@@ -2,8 +2,6 @@
 
 #include "checkpoint/config_parts.hpp"
 
-#include <algorithm>
-
 namespace archsim::checkpoint {
 
 namespace {

@@ -1,5 +1,4 @@
 #include "estimate/wall_power.hpp"
-#include "hardware/energy_table.hpp"
 
 namespace archsim {
 

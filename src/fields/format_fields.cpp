@@ -1,6 +1,5 @@
 // The formats of a question: of arithmetic, of storage, and whether fp32 products may be rounded.
 
-#include "archsim/core/finding.hpp"
 #include "fields/field_places.hpp"
 #include "result/format_parts.hpp"
 #include "session/usual_precision.hpp"

@@ -2,7 +2,6 @@
 
 #include "import/tflite.hpp"
 
-#include <algorithm>
 #include <limits>
 
 namespace archsim::import {

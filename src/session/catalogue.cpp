@@ -5,7 +5,6 @@
 #include "core/json_document.hpp"
 #include "core/lists.hpp"
 #include "core/text.hpp"
-#include "core/text_file.hpp"
 
 #include <fmt/format.h>
 

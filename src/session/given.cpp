@@ -5,7 +5,6 @@
 #include "archsim/run/session.hpp"
 #include "estimate/intervals.hpp"
 #include "session/price_tables.hpp"
-#include "session/usual_precision.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,5 @@
 #include "answers/budget/budget.hpp"
 
-#include "archsim/compare/cost.hpp"
 #include "archsim/compare/decisions.hpp"
 #include "archsim/core/finding.hpp"
 #include "core/lists.hpp"

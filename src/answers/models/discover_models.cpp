@@ -6,7 +6,6 @@
 #include "core/text.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/finding_text.hpp"
-#include "report/blocks/verdict.hpp"
 
 #include <algorithm>
 #include <fmt/ranges.h>

@@ -3,7 +3,6 @@
 #include "core/lists.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
-#include "result/ranking.hpp"
 
 #include <fmt/ranges.h>
 

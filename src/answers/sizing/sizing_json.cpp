@@ -5,7 +5,6 @@
 #include "core/lists.hpp"
 #include "fields/question_json.hpp"
 #include "report/blocks/result_text.hpp"
-#include "result/ranking.hpp"
 
 namespace archsim {
 

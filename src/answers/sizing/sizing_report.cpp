@@ -5,7 +5,6 @@
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/verdict.hpp"
 #include "result/cost_terms.hpp"
-#include "result/ranking.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,6 @@
 
 #include "core/lists.hpp"
 #include "report/blocks/columns.hpp"
-#include "report/blocks/number_format.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
 #include "result/generation_metrics.hpp"

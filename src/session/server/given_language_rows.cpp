@@ -3,7 +3,6 @@
 
 #include "session/given.hpp"
 
-#include "archsim/core/finding.hpp"
 #include "core/parse_number.hpp"
 #include "session/generation/phases.hpp"
 #include "session/server/server.hpp"

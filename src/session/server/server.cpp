@@ -2,7 +2,6 @@
 
 #include "archsim/core/finding.hpp"
 #include "core/spending.hpp"
-#include "estimate/intervals.hpp"
 #include "hardware/uncertainty.hpp"
 #include "result/cost_terms.hpp"
 #include "session/generation/phases.hpp"

@@ -6,8 +6,6 @@
 
 #include <algorithm>
 
-namespace {
-
 using namespace archsim;
 
 constexpr const char* kExamples = R"(  explain_difference resnet18 resnet34 --hardware H100
@@ -71,8 +69,6 @@ struct PairOptions {
         return request;
     }
 };
-
-} // namespace
 
 int main(int argc, char** argv) {
     PairOptions pair;

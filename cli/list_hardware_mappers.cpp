@@ -9,8 +9,6 @@
 #include "hardware/family_schema.hpp"
 #include "report/blocks/columns.hpp"
 
-namespace {
-
 constexpr const char* kExamples = R"(  list_hardware_mappers
   list_hardware_mappers --category gpu --format csv
   list_hardware_mappers --show RTX-4090
@@ -19,7 +17,7 @@ constexpr const char* kExamples = R"(  list_hardware_mappers
   list_hardware_mappers --check
   list_hardware_mappers --check ./mychip.json)";
 
-std::string names_of(const archsim::HardwareDatabase& database, const std::string& kind) {
+static std::string names_of(const archsim::HardwareDatabase& database, const std::string& kind) {
     const auto line = [](const auto& name) { return fmt::format("{}\n", name); };
     return kind == "devices" ? archsim::joined(database.device_ids(), line, "")
            : kind == "runtimes"
@@ -65,8 +63,6 @@ struct MachineRequest {
         throw archsim::InputError("--this-machine gpu: no GPU that the database knows is shown");
     }
 };
-
-} // namespace
 
 int main(int argc, char** argv) {
     using namespace archsim;

@@ -12,8 +12,6 @@
 
 #include <utility>
 
-namespace {
-
 using namespace archsim;
 
 constexpr const char* kExamples = R"(  local_models "RTX 4090"
@@ -133,8 +131,6 @@ struct LocalOptions {
             r.host = std::string(kThisMachine);
     }
 };
-
-} // namespace
 
 int main(int argc, char** argv) {
     LocalOptions local;

@@ -12,8 +12,6 @@
 
 #include <algorithm>
 
-namespace {
-
 using namespace archsim;
 
 constexpr const char* kExamples = R"(  serve_model llama-3-8b --hardware H100 --precision fp16 --rate 4
@@ -113,8 +111,6 @@ struct ServeOptions {
             throw UsageError(fmt::format("give one load: {} and {} exclude each other", loads[0], loads[1]));
     }
 };
-
-} // namespace
 
 int main(int argc, char** argv) {
     ServeOptions serve;

@@ -16,14 +16,12 @@
 
 namespace archsim::cli {
 
-namespace {
-
 using Json = nlohmann::json;
 
 constexpr std::string_view kFlag = "--config";
 
 /// A parser of TOML splits names into parts and holds each line's against all of the last one's.
-void refuse_long_names(std::string_view text, const std::string& file) {
+static void refuse_long_names(std::string_view text, const std::string& file) {
     constexpr std::size_t kLongest = 256;
     each_line(text, [&](std::string_view line) {
         const bool table = line.starts_with('[');
@@ -37,7 +35,7 @@ void refuse_long_names(std::string_view text, const std::string& file) {
 }
 
 /// A TOML file as the same object.
-Json toml_object(std::istream& in, const std::string& file) {
+static Json toml_object(std::istream& in, const std::string& file) {
     Json document = Json::object();
     for (const ConfigLine& line : read_toml(in, file)) {
         const bool truth = line.values.size() == 1 && (line.values[0] == "true" || line.values[0] == "false");
@@ -46,7 +44,7 @@ Json toml_object(std::istream& in, const std::string& file) {
     return document;
 }
 
-Json read_object(const std::string& file) {
+static Json read_object(const std::string& file) {
     std::string text;
     try {
         text = read_text_file(file);
@@ -65,7 +63,7 @@ Json read_object(const std::string& file) {
     return document;
 }
 
-std::string text_of(const Json& value, const std::string& file, const std::string& key) {
+static std::string text_of(const Json& value, const std::string& file, const std::string& key) {
     if (value.is_string())
         return value.get<std::string>();
     if (value.is_number())
@@ -75,7 +73,7 @@ std::string text_of(const Json& value, const std::string& file, const std::strin
 }
 
 /// True where the command line has the option itself, as "--key" or "--key=value".
-bool given(const std::vector<std::string>& arguments, const std::string& flag) {
+static bool given(const std::vector<std::string>& arguments, const std::string& flag) {
     return std::ranges::any_of(arguments, [&](const std::string& argument) {
         return argument == flag || argument.starts_with(flag + "=");
     });
@@ -117,8 +115,8 @@ struct ConfigWords {
     }
 };
 
-void add_options(const Json& document, const std::string& file, const std::string& positional,
-                 const std::vector<OptionFacts>& options, std::vector<std::string>& arguments) {
+static void add_options(const Json& document, const std::string& file, const std::string& positional,
+                        const std::vector<OptionFacts>& options, std::vector<std::string>& arguments) {
     ConfigWords asked;
     asked.add(document, file, positional, options, arguments);
     if (arguments.empty() || arguments.front().starts_with("-")) // the model is not named
@@ -131,7 +129,7 @@ struct OtherNames {
     std::vector<std::string_view> theirs, ours;
 };
 
-const std::vector<OtherNames>& other_names() {
+static const std::vector<OtherNames>& other_names() {
     static const std::vector<OtherNames> names = {
         {{"--device", "--gpu", "--gpus", "--chip", "--chips", "--target", "--accelerator", "--hw",
           "--platform"},
@@ -163,8 +161,6 @@ const std::vector<OtherNames>& other_names() {
     };
     return names;
 }
-
-} // namespace
 
 std::vector<std::string> with_config(std::span<char* const> arguments, const std::string& positional,
                                      const std::function<std::vector<OptionFacts>()>& options) {

@@ -10,8 +10,6 @@
 
 namespace archsim::cli {
 
-namespace {
-
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kMostRows = "max_rows";
@@ -27,7 +25,7 @@ struct Cut {
     std::size_t rows;
 };
 
-void cut_lists(Json& value, std::size_t most, const std::string& at, std::vector<Cut>& cuts) {
+static void cut_lists(Json& value, std::size_t most, const std::string& at, std::vector<Cut>& cuts) {
     if (value.is_array() && value.size() > most) {
         cuts.push_back({at, value.size()});
         value.erase(value.begin() + static_cast<std::ptrdiff_t>(most), value.end());
@@ -46,7 +44,7 @@ struct CutDocument {
     std::size_t rows;
 };
 
-CutDocument cut_at(const Json& whole, std::size_t rows) {
+static CutDocument cut_at(const Json& whole, std::size_t rows) {
     CutDocument cut{whole, {}, rows};
     cut_lists(cut.document, rows, "", cut.cuts);
     return cut;
@@ -54,7 +52,7 @@ CutDocument cut_at(const Json& whole, std::size_t rows) {
 
 /// The document with as many rows of every list as fit beside a text of that size. Members that alone are too
 /// much are left out, the largest first.
-CutDocument fitting(const Json& whole, std::size_t text) {
+static CutDocument fitting(const Json& whole, std::size_t text) {
     const auto size = [](const Json& json) {
         return json.dump(-1, ' ', false, Json::error_handler_t::replace).size();
     };
@@ -76,7 +74,7 @@ CutDocument fitting(const Json& whole, std::size_t text) {
 }
 
 /// The sentences of a document's verdict or verdicts, one a line.
-std::string verdict_of(const Json& document) {
+static std::string verdict_of(const Json& document) {
     std::string text;
     const auto add = [&](const Json& verdict) {
         if (verdict.is_object() && verdict.contains("lines") && verdict["lines"].is_array())
@@ -92,19 +90,17 @@ std::string verdict_of(const Json& document) {
     return text;
 }
 
-std::string text_cut(std::string text) {
+static std::string text_cut(std::string text) {
     return text.size() <= kMostText
                ? text
                : text.substr(0, text.rfind('\n', kMostText)) + "\n(cut; structuredContent has the rest)\n";
 }
 
-Json text_content(std::string text) {
+static Json text_content(std::string text) {
     while (text.ends_with('\n'))
         text.pop_back();
     return Json::array({{{"type", "text"}, {"text", printable(std::move(text))}}});
 }
-
-} // namespace
 
 void add_answer_options(Json& schema) {
     schema["properties"][kMostRows] = {

@@ -58,9 +58,7 @@ Captured Streams::capture(const std::function<int()>& run) {
 
 #else
 
-namespace {
-
-int memory_file(const char* name) {
+static int memory_file(const char* name) {
     const int file = memfd_create(name, MFD_CLOEXEC);
     if (file < 0)
         throw InputError("archsim mcp: the system gives no memory for what tools print");
@@ -68,7 +66,7 @@ int memory_file(const char* name) {
 }
 
 /// Everything in a file, which is empty afterwards.
-std::string taken(int file) {
+static std::string taken(int file) {
     std::string text;
     std::array<char, 1 << 16> part{};
     for (off_t at = 0;;) {
@@ -82,8 +80,6 @@ std::string taken(int file) {
     static_cast<void>(lseek(file, 0, SEEK_SET));
     return text;
 }
-
-} // namespace
 
 Streams::Streams()
     : in_(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)),

@@ -15,8 +15,6 @@
 
 namespace archsim::cli {
 
-namespace {
-
 using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
@@ -37,7 +35,7 @@ constexpr std::string_view kInstructions =
     "(list_hardware_mappers). Begin with compare_models. Every number has a 90 % interval; say it.";
 
 /// Runs a tool's main with words of our own.
-int run_with(const ServedTool& tool, std::vector<std::string> words) {
+static int run_with(const ServedTool& tool, std::vector<std::string> words) {
     words.insert(words.begin(), std::string(tool.name));
     std::vector<char*> argv = mapped(words, [&](std::string& word) { return word.data(); });
     argv.push_back(nullptr);
@@ -45,7 +43,7 @@ int run_with(const ServedTool& tool, std::vector<std::string> words) {
 }
 
 /// The sentence about a name that no tool has.
-std::string unknown_tool(const std::vector<ServedTool>& tools, const std::string& name) {
+static std::string unknown_tool(const std::vector<ServedTool>& tools, const std::string& name) {
     std::vector<std::string> names =
         mapped(tools, [](const ServedTool& tool) { return std::string(tool.name); });
     const std::vector<std::string> near = nearest_names(name, names, 1);
@@ -143,7 +141,7 @@ class Tools {
 };
 
 /// Answers until nobody asks any more.
-int serve(const std::vector<ServedTool>& tools, const fs::path& folder, bool every, bool core) {
+static int serve(const std::vector<ServedTool>& tools, const fs::path& folder, bool every, bool core) {
     refuse_new_files("archsim mcp writes no files; call the tool from a shell to write one");
     // What a file names, a link in it too, is read through the same door as what a call names; beside the
     // folder lie the database and the catalogue.
@@ -166,8 +164,6 @@ int serve(const std::vector<ServedTool>& tools, const fs::path& folder, bool eve
                 break;
     return static_cast<int>(Exit::ok);
 }
-
-} // namespace
 
 int serve_assistants(int argc, char** argv, const std::vector<ServedTool>& tools) {
     std::string files = ".";

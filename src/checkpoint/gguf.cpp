@@ -12,8 +12,6 @@
 
 namespace archsim::checkpoint {
 
-namespace {
-
 // Norms, biases and tables of angles that the graph has in other places or not at all stay below.
 constexpr double kTolerance = 0.01;
 
@@ -217,8 +215,6 @@ class GgufReader {
     std::vector<LayerWindow> windows_; ///< per block
     Decoder d_;
 };
-
-} // namespace
 
 Decoder read_gguf(const std::filesystem::path& file) {
     GgufHeader header = read_gguf_parts(file);

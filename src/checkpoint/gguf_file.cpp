@@ -129,8 +129,6 @@ double elements(const GgufTensor& tensor) {
     return product;
 }
 
-namespace {
-
 // Types of metadata values (ggml/docs/gguf.md).
 enum class Value : std::uint32_t { u8, i8, u16, i16, u32, i32, f32, boolean, text, array, u64, i64, f64 };
 
@@ -294,15 +292,13 @@ constexpr const char *kCount = "split.count", *kNumber = "split.no", *kTensors =
 // The key is of 16 bits.
 constexpr double kMostParts = 65535;
 
-[[noreturn]] void refuse_part(const std::filesystem::path& file, std::string what, std::string hint) {
+[[noreturn]] static void refuse_part(const std::filesystem::path& file, std::string what, std::string hint) {
     refuse(file.string(), std::move(what), std::move(hint), {}, FindingKind::malformed_file);
 }
 
-std::string ending(std::size_t part, std::size_t parts) {
+static std::string ending(std::size_t part, std::size_t parts) {
     return fmt::format("-{:05}-of-{:05}", part + 1, parts);
 }
-
-} // namespace
 
 GgufHeader read_gguf_header(const std::filesystem::path& file) {
     return HeaderReader(file).read();

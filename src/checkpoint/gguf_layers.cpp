@@ -141,8 +141,6 @@ TokenMixer read_gguf_mixer(const GgufFile& f, std::int64_t i, const LayerWindow&
 
 // Which layers of a GGUF file attend within a window.
 
-namespace {
-
 /// What llama.cpp sets by name (gguf_windows of hardware_db/model_types.json). A key of the file changes the
 /// period, not which of a group sees everything; an architecture that is not listed has no windows there,
 /// whatever the file says.
@@ -153,17 +151,15 @@ struct WindowedArchitecture {
     std::int64_t window = 0;   ///< where the file states none
     bool chunked = false;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(WindowedArchitecture, name, period, global_first, window,
-                                                chunked)
+static NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(WindowedArchitecture, name, period, global_first,
+                                                       window, chunked)
 
-std::optional<WindowedArchitecture> windowed(const std::string& architecture) {
+    static std::optional<WindowedArchitecture> windowed(const std::string& architecture) {
     for (const auto& row : model_types().at("gguf_windows").get<std::vector<WindowedArchitecture>>())
         if (architecture == row.name)
             return row;
     return std::nullopt;
 }
-
-} // namespace
 
 std::vector<LayerWindow> read_gguf_windows(const GgufHeader& header, const std::string& architecture,
                                            std::size_t layers, const std::string& file,

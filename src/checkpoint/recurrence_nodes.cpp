@@ -5,11 +5,10 @@
 
 namespace archsim::checkpoint {
 
-namespace {
-
 /// Convolves `channels` along the tokens; [batch, tokens, channels] in and out.
-TensorId add_convolution(GraphMaker& g, const std::string& path, std::size_t layer, const TokenMixer& m,
-                         TensorId x, std::int64_t channels, const char* activation = "silu") {
+static TensorId add_convolution(GraphMaker& g, const std::string& path, std::size_t layer,
+                                const TokenMixer& m, TensorId x, std::int64_t channels,
+                                const char* activation = "silu") {
     const TensorId past = g.past("past_conv.#", layer, {"batch", channels, m.kernel - 1});
     std::vector<TensorId> inputs{x, g.weight(path + "/conv1d", "weight", {channels, 1, m.kernel}),
                                  m.kernel_bias ? g.weight(path + "/conv1d", "bias", {channels}) : kNoTensor,
@@ -26,8 +25,9 @@ struct RecurrentSizes {
     std::int64_t key_heads = 0, value_heads = 0, key_size = 0, value_size = 0;
 };
 
-TensorId add_linear_attention(GraphMaker& g, const std::string& path, std::size_t layer, const TokenMixer& m,
-                              const RecurrentSizes& s, std::vector<TensorId> inputs, const char* rule) {
+static TensorId add_linear_attention(GraphMaker& g, const std::string& path, std::size_t layer,
+                                     const TokenMixer& m, const RecurrentSizes& s,
+                                     std::vector<TensorId> inputs, const char* rule) {
     const std::vector<Axis> state{"batch", s.value_heads, s.key_size, s.value_size};
     inputs.insert(inputs.begin() + 3, g.past("past_state.#", layer, state, m.state_bits));
     const auto out = g.nodes(
@@ -40,13 +40,14 @@ TensorId add_linear_attention(GraphMaker& g, const std::string& path, std::size_
 }
 
 /// Norm of every head, times the activated gate.
-TensorId gated_norm(GraphMaker& g, const std::string& path, TensorId y, TensorId gate, std::int64_t width) {
+static TensorId gated_norm(GraphMaker& g, const std::string& path, TensorId y, TensorId gate,
+                           std::int64_t width) {
     y = g.rms_norm(path + "/norm", y, width);
     return g.node("Mul", path + "/norm", {y, g.activate(path + "/norm", "silu", gate)});
 }
 
-TensorId add_gated_delta(GraphMaker& g, const std::string& path, std::size_t layer, const TokenMixer& m,
-                         TensorId x) {
+static TensorId add_gated_delta(GraphMaker& g, const std::string& path, std::size_t layer,
+                                const TokenMixer& m, TensorId x) {
     const std::int64_t d = g.hidden(), keys = m.kv_heads * m.head_size, values = m.heads * m.value_size;
     TensorId qkv = g.linear(path + "/in_proj_qkv", x, d, 2 * keys + values, false);
     const auto through = [&](const char* name, std::int64_t width) {
@@ -77,8 +78,8 @@ TensorId add_gated_delta(GraphMaker& g, const std::string& path, std::size_t lay
     return g.linear(path + "/out_proj", y, values, d, false);
 }
 
-TensorId add_mamba(GraphMaker& g, const std::string& path, std::size_t layer, const TokenMixer& m,
-                   TensorId x) {
+static TensorId add_mamba(GraphMaker& g, const std::string& path, std::size_t layer, const TokenMixer& m,
+                          TensorId x) {
     const std::int64_t d = g.hidden(), inner = m.heads * m.head_size, shared = m.kv_heads * m.state_size;
     const std::int64_t channels = inner + 2 * shared;
     const TensorId all = g.linear(path + "/in_proj", x, d, inner + channels + m.heads, m.bias);
@@ -104,8 +105,8 @@ TensorId add_mamba(GraphMaker& g, const std::string& path, std::size_t layer, co
 }
 
 /// Mamba: time steps, B and C from the convolved channels; a row of A per channel.
-TensorId add_selective(GraphMaker& g, const std::string& path, std::size_t layer, const TokenMixer& m,
-                       TensorId x) {
+static TensorId add_selective(GraphMaker& g, const std::string& path, std::size_t layer, const TokenMixer& m,
+                              TensorId x) {
     const std::int64_t d = g.hidden(), inner = m.heads;
     const auto halves =
         g.parts(path, g.linear(path + "/in_proj", x, d, 2 * inner, m.bias), {inner, inner}, {"x", "gate"});
@@ -125,8 +126,8 @@ TensorId add_selective(GraphMaker& g, const std::string& path, std::size_t layer
 }
 
 /// MiniMax-01: activated queries, keys and values, a decay per head that no input changes, a gated norm.
-TensorId add_lightning(GraphMaker& g, const std::string& path, std::size_t layer, const TokenMixer& m,
-                       TensorId x) {
+static TensorId add_lightning(GraphMaker& g, const std::string& path, std::size_t layer, const TokenMixer& m,
+                              TensorId x) {
     const std::int64_t d = g.hidden(), width = m.heads * m.head_size;
     const TensorId qkv =
         g.activate(path + "/qkv_proj", "silu", g.linear(path + "/qkv_proj", x, d, 3 * width, false));
@@ -139,8 +140,8 @@ TensorId add_lightning(GraphMaker& g, const std::string& path, std::size_t layer
 }
 
 /// LFM2: one gate before a short convolution, one after it.
-TensorId add_gated_convolution(GraphMaker& g, const std::string& path, std::size_t layer, const TokenMixer& m,
-                               TensorId x) {
+static TensorId add_gated_convolution(GraphMaker& g, const std::string& path, std::size_t layer,
+                                      const TokenMixer& m, TensorId x) {
     const std::int64_t d = g.hidden(), width = m.heads;
     const auto parts = g.parts(path, g.linear(path + "/in_proj", x, d, 3 * width, m.bias),
                                {width, width, width}, {"B", "C", "x"});
@@ -151,8 +152,8 @@ TensorId add_gated_convolution(GraphMaker& g, const std::string& path, std::size
 
 /// Griffin's recurrent block (arXiv:2402.19427, section 2.3): one branch through a short convolution and a
 /// recurrence whose decay and input are gated by matrices of each head, times an activated other branch.
-TensorId add_gated_linear(GraphMaker& g, const std::string& path, std::size_t layer, const TokenMixer& m,
-                          TensorId x) {
+static TensorId add_gated_linear(GraphMaker& g, const std::string& path, std::size_t layer,
+                                 const TokenMixer& m, TensorId x) {
     const std::int64_t d = g.hidden(), width = m.heads * m.head_size;
     const TensorId other =
         g.activate(path + "/linear_y", "gelu", g.linear(path + "/linear_y", x, d, width, true));
@@ -170,8 +171,6 @@ TensorId add_gated_linear(GraphMaker& g, const std::string& path, std::size_t la
         {decay, decay, values, decay, g.weight(path + "/rg_lru", "recurrent_param", {width})}, "selective");
     return g.linear(path + "/linear_out", g.node("Mul", path, {y, other}), width, d, true);
 }
-
-} // namespace
 
 TensorId add_recurrence(GraphMaker& g, const std::string& path, std::size_t layer, const TokenMixer& m,
                         TensorId x) {

@@ -4,8 +4,6 @@
 
 namespace archsim::checkpoint {
 
-namespace {
-
 using nlohmann::json;
 
 struct Tower {
@@ -14,7 +12,7 @@ struct Tower {
     bool gated = false;
 };
 
-Tower read_tower(Fields& v) {
+static Tower read_tower(Fields& v) {
     Tower t{.hidden = v.count({"embed_dim", "hidden_size", "vt_hidden_size", "width"})};
     // Llama 3.2 Vision counts its last, gated layers apart.
     t.layers = v.count({"depth", "num_hidden_layers", "vt_num_hidden_layers", "layers"}) +
@@ -40,8 +38,6 @@ Tower read_tower(Fields& v) {
             "use_bias"});
     return t;
 }
-
-} // namespace
 
 void read_vision(Fields& config, Decoder& decoder) {
     const auto note = [&](FindingKind kind, Severity severity, const char* message, const char* hint) {

@@ -9,8 +9,6 @@
 
 namespace archsim {
 
-namespace {
-
 struct Tile {
     double m, n;
 };
@@ -36,14 +34,12 @@ struct Candidate {
     double cycles = 0, extra = 0, l2_bytes = 0;
 };
 
-double rounded_waves(double waves, double rounding, bool overlapped) {
+static double rounded_waves(double waves, double rounding, bool overlapped) {
     if (overlapped)
         return waves;
     const double rounded = waves + rounding * (std::ceil(waves) - waves);
     return rounded > 1 ? rounded : 1; // a maximum without a branch, which std::max of references is not
 }
-
-} // namespace
 
 double wave_count(double blocks, double units, double rounding, bool overlapped) {
     return rounded_waves(blocks / units, rounding, overlapped);

@@ -10,8 +10,6 @@
 
 namespace archsim {
 
-namespace {
-
 struct GpuFacts : FactsOf<GpuFacts> {
     Fact sm_count, warp_size;
     Fact resident_threads;       ///< that one multiprocessor holds at once
@@ -28,7 +26,7 @@ struct GpuFacts : FactsOf<GpuFacts> {
 };
 
 /// What the host does takes as long as its core is slow.
-void scale_host_times(Machine& machine, const Fact& /*clock*/) {
+static void scale_host_times(Machine& machine, const Fact& /*clock*/) {
     const Fact& speed = machine.device->facts.as<GpuFacts>().host_speed;
     if (!speed.known())
         return;
@@ -93,7 +91,7 @@ class GpuMapper final : public ViewMapper<gpu::View>, public CountsOfStructure {
     }
 };
 
-const Fact& fabric_width(const Device& device) {
+static const Fact& fabric_width(const Device& device) {
     return device.facts.as<GpuFacts>().fabric_bytes_per_clock;
 }
 
@@ -156,8 +154,6 @@ constexpr std::array kGpuProperties = {
     FamilyProperty{"use", "training and serving of many images or users at once",
                    "CUDA C++ Programming Guide, chapter 1: more transistors for data processing than for "
                    "caches and flow control"}};
-
-} // namespace
 
 constinit const FamilyRow family::gpu{.name = "gpu",
                                       .title = "GPU",

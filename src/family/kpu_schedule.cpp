@@ -50,8 +50,6 @@ Fabric fabric_of(const Machine& machine, Precision precision) {
     return fabric;
 }
 
-namespace {
-
 /// Blocks and time of one block for one kind of tile.
 struct Share {
     double blocks = 1, steps = 1, fill = 0;
@@ -61,7 +59,7 @@ using Shares = std::array<Share, Fabric::kMaxClasses>;
 
 /// Deals the work out over the kinds in `mask` so that all finish together, in whole blocks of the slowest
 /// kind; 0 cycles when the mask holds none.
-Schedule deal(const Fabric& fabric, unsigned mask, bool whole_blocks, const Shares& shares) {
+static Schedule deal(const Fabric& fabric, unsigned mask, bool whole_blocks, const Shares& shares) {
     Schedule s;
     double rate = 0, longest = 0, fill = 0, tiles = 0, fewest = 0;
     for (std::size_t i = 0; i < fabric.class_count; ++i) {
@@ -84,7 +82,7 @@ Schedule deal(const Fabric& fabric, unsigned mask, bool whole_blocks, const Shar
 }
 
 template <class ShareOf>
-Schedule best_mix(const Fabric& fabric, bool whole_blocks, ShareOf share_of, unsigned& best_mask) {
+static Schedule best_mix(const Fabric& fabric, bool whole_blocks, ShareOf share_of, unsigned& best_mask) {
     Schedule best;
     Shares shares;
     for (std::size_t i = 0; i < fabric.class_count; ++i)
@@ -100,7 +98,7 @@ Schedule best_mix(const Fabric& fabric, bool whole_blocks, ShareOf share_of, uns
 }
 
 /// The widest kind in `mask` describes the schedule.
-const TileClass& widest(const Fabric& fabric, unsigned mask) {
+static const TileClass& widest(const Fabric& fabric, unsigned mask) {
     std::size_t best = fabric.class_count;
     for (std::size_t i = 0; i < fabric.class_count; ++i)
         if (mask & 1u << i)
@@ -109,11 +107,9 @@ const TileClass& widest(const Fabric& fabric, unsigned mask) {
     return fabric.classes[best];
 }
 
-double blocks_on(const Contraction& p, const TileClass& c) {
+static double blocks_on(const Contraction& p, const TileClass& c) {
     return p.groups * std::ceil(p.m / c.rows) * std::ceil(p.n / c.cols);
 }
-
-} // namespace
 
 Schedule schedule_product(const Contraction& p, const Fabric& fabric) {
     unsigned mask = 1;

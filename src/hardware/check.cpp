@@ -24,10 +24,8 @@
 namespace archsim {
 
 namespace fs = std::filesystem;
-namespace {
-
 /// The reader explains a defect better than the schema; the schema adds what the reader does not ask for.
-void append_schema_findings(std::vector<Finding> violations, std::vector<Finding>& findings) {
+static void append_schema_findings(std::vector<Finding> violations, std::vector<Finding>& findings) {
     const std::size_t own = findings.size();
     for (Finding& violation : violations) {
         const bool known =
@@ -395,13 +393,11 @@ class Checker {
 };
 
 /// The database that a lone file or an overlay folder belongs to: the one around it, else the installed one.
-fs::path database_around(const fs::path& path) {
+static fs::path database_around(const fs::path& path) {
     std::error_code unknown;
     const fs::path around = fs::absolute(path, unknown).parent_path().parent_path();
     return is_text_file(around / "schema.json") ? around : data_dir() / "hardware_db";
 }
-
-} // namespace
 
 std::vector<Finding> check_hardware(const fs::path& file_or_folder) {
     const bool database = is_text_file(file_or_folder / "schema.json");

@@ -9,8 +9,6 @@
 
 namespace archsim {
 
-namespace {
-
 /// Parameters of which the best measured value bounds what may be assumed.
 struct Bounded {
     Parameter parameter;
@@ -31,12 +29,13 @@ struct Claim {
     const Fact* value;
 };
 
-bool for_accelerators(const Runtime& runtime) {
+static bool for_accelerators(const Runtime& runtime) {
     return !runtime.families.empty() &&
            std::ranges::none_of(runtime.families, [](const Family& family) { return family.row().caches; });
 }
 
-std::vector<Claim> claims_of(std::span<const std::shared_ptr<const Runtime>> runtimes, Parameter parameter) {
+static std::vector<Claim> claims_of(std::span<const std::shared_ptr<const Runtime>> runtimes,
+                                    Parameter parameter) {
     std::vector<Claim> claims;
     for (const auto& runtime : runtimes) {
         if (!for_accelerators(*runtime))
@@ -54,12 +53,12 @@ std::vector<Claim> claims_of(std::span<const std::shared_ptr<const Runtime>> run
     return claims;
 }
 
-bool from_measurements(SourceKind kind) {
+static bool from_measurements(SourceKind kind) {
     return kind == SourceKind::fitted || kind == SourceKind::measured;
 }
 
-void check_bounded(const Bounded& bounded, std::span<const std::shared_ptr<const Runtime>> runtimes,
-                   std::vector<Finding>& findings) {
+static void check_bounded(const Bounded& bounded, std::span<const std::shared_ptr<const Runtime>> runtimes,
+                          std::vector<Finding>& findings) {
     const std::vector<Claim> claims = claims_of(runtimes, bounded.parameter);
     const auto better = [&](double a, double b) { return bounded.more_is_better ? a > b : a < b; };
     std::optional<double> best;
@@ -81,8 +80,6 @@ void check_bounded(const Bounded& bounded, std::span<const std::shared_ptr<const
                             .hint = fmt::format("assume {:.2g}, or cite a measurement", *best)});
     }
 }
-
-} // namespace
 
 std::vector<Finding> claims_beyond_measured(std::span<const std::shared_ptr<const Runtime>> runtimes) {
     std::vector<Finding> findings;

@@ -12,8 +12,6 @@
 
 namespace archsim {
 
-namespace {
-
 using import::ByteSource;
 using import::delimited;
 using import::FieldReader;
@@ -224,8 +222,6 @@ class Annotator {
     const std::map<std::string, NodeNotes, std::less<>>& notes_;
     const std::map<std::string, ValueShape, std::less<>>& outputs_;
 };
-
-} // namespace
 
 std::string annotated_onnx(const std::filesystem::path& file, const Annotations& annotations) {
     ByteSource source(file);

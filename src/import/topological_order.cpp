@@ -6,8 +6,6 @@
 
 namespace archsim::import {
 
-namespace {
-
 constexpr std::size_t kNoNode = static_cast<std::size_t>(-1);
 
 class DepthFirst {
@@ -116,8 +114,6 @@ class DepthFirst {
     std::vector<Open> open_;
     NodeOrder order_;
 };
-
-} // namespace
 
 NodeOrder topological_order(const Graph& graph,
                             const std::vector<std::pair<std::size_t, TensorId>>& subgraph_reads) {

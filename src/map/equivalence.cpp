@@ -18,10 +18,8 @@
 
 namespace archsim {
 
-namespace {
-
 template <class Value>
-constexpr bool kPlain = std::is_arithmetic_v<Value> || std::is_enum_v<Value>;
+static constexpr bool kPlain = std::is_arithmetic_v<Value> || std::is_enum_v<Value>;
 
 /// Bytes of what is compared, one value after the other; lists are preceded by their length.
 class Key {
@@ -211,8 +209,6 @@ class PlacesAndBytes {
     };
     std::vector<Slot> slots_;
 };
-
-} // namespace
 
 std::shared_ptr<const GraphKinds> find_kinds(const ShapedGraph& graph, const DerivedCounts* derived) {
     const std::vector<Operator>& operators = derived ? derived->operators : graph.operators;

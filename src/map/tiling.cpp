@@ -8,8 +8,6 @@
 
 namespace archsim::tiling {
 
-namespace {
-
 /// Tile sizes of an extent, whatever the buffer: even cuts into 1, 2, 3 .. parts, more coarsely spaced the
 /// more parts there are, and the smallest tile. They do not follow the room, so that more room never takes
 /// one away.
@@ -46,10 +44,10 @@ struct Axis {
     }
 };
 
-constexpr std::size_t at(Operand operand) {
+static constexpr std::size_t at(Operand operand) {
     return static_cast<std::size_t>(operand);
 }
-constexpr std::size_t at(Stationary kept) {
+static constexpr std::size_t at(Stationary kept) {
     return static_cast<std::size_t>(kept);
 }
 
@@ -259,8 +257,6 @@ class Search {
     std::array<bool, kStationary> runs_;
     Tiling best_;
 };
-
-} // namespace
 
 std::string_view name_of(Stationary kept) {
     constexpr std::array<std::string_view, kStationary> kNames = {"weight-stationary", "output-stationary",

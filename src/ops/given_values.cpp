@@ -75,8 +75,6 @@ std::vector<std::string> sizes_wanted(std::span<const Finding> findings) {
 // Recursive descent over +, -, *, /, //, %, brackets and the functions that exporters write. Symbolic shape
 // inference (ONNX Runtime's, by SymPy) and torch.export write such names.
 
-namespace {
-
 constexpr int kMostNesting = 64;
 constexpr double kLargest = 9007199254740992.0; // 2^53
 
@@ -93,10 +91,10 @@ constexpr std::array kFunctions = {
     FunctionName{"ceiling", Function::ceiling},  FunctionName{"Mod", Function::remainder},
     FunctionName{"FloorDiv", Function::quotient}};
 
-bool is_name_start(char c) {
+static bool is_name_start(char c) {
     return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
-bool is_name(char c) {
+static bool is_name(char c) {
     return is_name_start(c) || std::isdigit(static_cast<unsigned char>(c)) != 0 || c == '.';
 }
 
@@ -287,8 +285,6 @@ class Reader {
     double value_ = 0;
     std::vector<std::string> names_;
 };
-
-} // namespace
 
 std::vector<std::string> names_in_expression(std::string_view text) {
     Reader reader(text, nullptr);

@@ -6,8 +6,6 @@
 
 namespace archsim {
 
-namespace {
-
 /// Ids that one group has named already.
 class NamedBy {
   public:
@@ -19,7 +17,7 @@ class NamedBy {
     std::vector<std::uint32_t> group_;
 };
 
-FlatLists members_of(std::size_t groups, std::span<const Placement> placement) {
+static FlatLists members_of(std::size_t groups, std::span<const Placement> placement) {
     std::vector<FlatLists::Entry> members;
     members.reserve(placement.size());
     for (std::uint32_t i = 0; i < placement.size(); ++i)
@@ -123,8 +121,6 @@ class GroupDescriber {
     std::vector<std::uint32_t> join_; ///< the in-place concatenation that makes a tensor
     std::vector<TensorId> pending_;
 };
-
-} // namespace
 
 std::vector<Subgraph> describe_groups(const FusionGraph& fusion, std::span<const GroupHead> groups,
                                       std::span<const Placement> placement) {

@@ -106,8 +106,6 @@ void find_relaid(const FusionGraph& fusion, const FusionPolicy& policy, std::vec
         Layouts(fusion, policy, subgraphs).find();
 }
 
-namespace {
-
 constexpr std::size_t kSeveralBatches = 4; // dimensions of an operand: two of batches, two of matrices
 
 class Scattered {
@@ -154,8 +152,6 @@ class Scattered {
     const ShapedGraph& graph_;
     std::vector<const Operator*> producer_;
 };
-
-} // namespace
 
 void find_gathered(const ShapedGraph& graph, std::vector<Subgraph>& subgraphs) {
     const Scattered scattered(graph);

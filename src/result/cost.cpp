@@ -18,8 +18,6 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr double kSecondsPerHour = 3600;
 constexpr double kGramsPerKg = 1000;
 
@@ -30,12 +28,12 @@ struct Item {
 };
 
 /// An item of a device that is at work for the usual share of its time.
-Item in_use(double rate, double joules, const CostOptions& o) {
+static Item in_use(double rate, double joules, const CostOptions& o) {
     return {rate, joules, rate * o.utilization, (1 - o.utilization) / (o.utilization * rate)};
 }
 
 /// Joules per item at the facility's meter: the item, and its share of the time in between.
-double facility_joules(const Result& result, const Item& item, const CostOptions& o) {
+static double facility_joules(const Result& result, const Item& item, const CostOptions& o) {
     const Device& device = *result.device;
     const double chips_w = device.idle.value_or(device.active_idle.value_or(0)) * result.machine->devices;
     const double idle_w = joules_at(*result.machine, chips_w, 1, o.power_at);
@@ -43,7 +41,7 @@ double facility_joules(const Result& result, const Item& item, const CostOptions
 }
 
 /// The price of one device: the user's, else the database's.
-std::optional<double> price_of(const Device& device, bool hourly, const CostOptions& o) {
+static std::optional<double> price_of(const Device& device, bool hourly, const CostOptions& o) {
     if (const GivenPrice* const given = given_price(device, hourly, o))
         return given->amount;
     const std::optional<Price>& stated = hourly ? device.cloud_price : device.list_price;
@@ -51,7 +49,7 @@ std::optional<double> price_of(const Device& device, bool hourly, const CostOpti
 }
 
 /// Of one size: whole ones hold whole engines; of several for one engine each works for it alone.
-Rental rental_of(const RentalSize& size, double each, double engines, Share share) {
+static Rental rental_of(const RentalSize& size, double each, double engines, Share share) {
     const double held = std::floor(size.devices / each);
     const double count = held >= 1 ? engines / held : engines * std::ceil(each / size.devices);
     const double let = share == Share::allowed ? count : std::ceil(count);
@@ -59,13 +57,11 @@ Rental rental_of(const RentalSize& size, double each, double engines, Share shar
 }
 
 /// A card works in a server, and each of its cards carries a part of that.
-double purchase_price(const Result& result, const CostOptions& o) {
+static double purchase_price(const Result& result, const CostOptions& o) {
     const Device& device = *result.device;
     const double server = device.server_price ? device.server_price->amount.value : 0;
     return (*price_of(device, false, o) + server) * result.machine->devices;
 }
-
-} // namespace
 
 const GivenPrice* given_price(const Device& device, bool hourly, const CostOptions& options) {
     const auto found =

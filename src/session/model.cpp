@@ -19,9 +19,7 @@
 
 namespace archsim {
 
-namespace {
-
-ModelFacts describe(const CatalogueEntry& info, std::shared_ptr<const ShapedGraph> graph) {
+static ModelFacts describe(const CatalogueEntry& info, std::shared_ptr<const ShapedGraph> graph) {
     ModelFacts facts{.name = info.name,
                      .title = info.title,
                      .source = info.source,
@@ -37,7 +35,7 @@ ModelFacts describe(const CatalogueEntry& info, std::shared_ptr<const ShapedGrap
 }
 
 /// The graph itself, unless something is wrong with it whatever its sizes are.
-const Graph& sound(const Graph& graph, const OperatorRegistry& rows) {
+static const Graph& sound(const Graph& graph, const OperatorRegistry& rows) {
     std::vector<Finding> faults = structural_faults(graph, rows);
     if (faults.empty())
         return graph;
@@ -130,8 +128,6 @@ struct Counted {
     std::list<std::pair<Sharing, Once<FormatsAlike>>> alike;
     std::list<WorkEntry> works;
 };
-
-} // namespace
 
 const Graph& graph_of(const ImportedGraph& model) {
     if (model.graph)

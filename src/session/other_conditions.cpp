@@ -20,8 +20,6 @@
 
 namespace archsim {
 
-namespace {
-
 /// Tries changes of one result; of each kind what gains most is kept.
 class Trials {
   public:
@@ -169,8 +167,6 @@ class Trials {
     Conditions conditions_;
     std::vector<TriedChange> found_;
 };
-
-} // namespace
 
 std::vector<TriedChange> tried_changes(const Session& session, const Workload& workload,
                                        std::span<const Result> results, const DecisionRequest& limits) {

@@ -13,8 +13,6 @@
 
 namespace archsim {
 
-namespace {
-
 /// Elements of what a file stores, by type, and how its activations are quantised.
 struct Stored {
     std::map<DataType, double> weights;
@@ -22,7 +20,7 @@ struct Stored {
     double dynamic = 0;                                     ///< operators that quantise at run time
 };
 
-double elements_of(const Tensor& tensor) {
+static double elements_of(const Tensor& tensor) {
     double elements = 1;
     for (const Dimension& d : *tensor.shape)
         elements *= static_cast<double>(std::max<std::int64_t>(d.value, 0));
@@ -30,12 +28,12 @@ double elements_of(const Tensor& tensor) {
 }
 
 /// Type of the zero point, which is that of the result.
-DataType quantized_type(const Graph& graph, const Node& node) {
+static DataType quantized_type(const Graph& graph, const Node& node) {
     const bool given = node.inputs.size() > 2 && node.inputs[2] != kNoTensor;
     return given ? graph.tensors[node.inputs[2]].type : DataType::uint8;
 }
 
-void add(const Graph& graph, Stored& stored) {
+static void add(const Graph& graph, Stored& stored) {
     for (const Tensor& tensor : graph.tensors)
         if (tensor.role == TensorRole::initializer && tensor.shape && !tensor.shape->empty())
             stored.weights[tensor.type] += elements_of(tensor);
@@ -57,7 +55,7 @@ void add(const Graph& graph, Stored& stored) {
 }
 
 /// What a checkpoint says of its weights, products and cache beside their types (archsim.Stored).
-std::optional<Precision> stated(const Graph& graph, std::string_view what) {
+static std::optional<Precision> stated(const Graph& graph, std::string_view what) {
     for (const Node& node : graph.nodes)
         if (node.op_type == "Stored" && node.domain == kArchsimDomain)
             if (const AttributeValue* value = node.attribute(what))
@@ -65,8 +63,6 @@ std::optional<Precision> stated(const Graph& graph, std::string_view what) {
                     return parse_precision(*name);
     return std::nullopt;
 }
-
-} // namespace
 
 std::optional<PrecisionConfig> format_of_file(const Graph& graph) {
     Stored stored;

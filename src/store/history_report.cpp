@@ -16,19 +16,17 @@
 
 namespace archsim {
 
-namespace {
-
 using Json = nlohmann::ordered_json;
 
 template <class Row>
 using HistoryColumns = std::vector<ColumnOf<Row>>;
 
-std::string saved_hardware(const CellKey& key) {
+static std::string saved_hardware(const CellKey& key) {
     return key.power_mode.empty() ? key.hardware : key.hardware + '@' + key.power_mode;
 }
 
 /// What the other columns do not say: sizes, tokens, devices, and conditions that are not the usual ones.
-std::string other_conditions(const CellKey& key) {
+static std::string other_conditions(const CellKey& key) {
     std::string text;
     const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
     for (const std::string& stated : {key.dims, key.question}) {
@@ -55,7 +53,7 @@ std::string other_conditions(const CellKey& key) {
 
 /// The columns of a question; `key_of` finds it in a row.
 template <class Row, class KeyOf>
-HistoryColumns<Row> key_columns(KeyOf key_of) {
+static HistoryColumns<Row> key_columns(KeyOf key_of) {
     const auto of_key = [key_of](auto of) {
         return [=](const Row& row) { return std::invoke(of, key_of(row)); };
     };
@@ -71,7 +69,7 @@ HistoryColumns<Row> key_columns(KeyOf key_of) {
              "that are not the usual ones"}};
 }
 
-HistoryColumns<SavedRun> run_columns() {
+static HistoryColumns<SavedRun> run_columns() {
     constexpr CellType kText = CellType::text, kCount = CellType::count;
     return {{{"Run", "", "run", Align::right}, &SavedRun::id, kCount},
             {{"Started", "UTC", "started"}, &SavedRun::started, kText, "UTC, ISO 8601"},
@@ -81,14 +79,15 @@ HistoryColumns<SavedRun> run_columns() {
             {{"Command", "", "command", Align::left, 2}, &SavedRun::command, kText}};
 }
 
-Cell value_cell(const Metric& metric, const std::optional<Measure>& measure, const std::string& status) {
+static Cell value_cell(const Metric& metric, const std::optional<Measure>& measure,
+                       const std::string& status) {
     Cell cell = cell_of(metric, measure);
     if (!measure && status != "ok")
         cell.text = status;
     return cell;
 }
 
-Cell change_cell(const CellChange& change) {
+static Cell change_cell(const CellChange& change) {
     const Tone tone = change.worse ? Tone::bad : change.better ? Tone::good : Tone::plain;
     const auto ratio = change.ratio();
     const std::string verdict = change.worse ? "worse" : change.better ? "better" : "";
@@ -97,7 +96,7 @@ Cell change_cell(const CellChange& change) {
     return {fmt::format("{} {}", signed_percent(*ratio - 1), verdict), *ratio, tone};
 }
 
-HistoryColumns<CellChange> change_columns(const Metric& metric) {
+static HistoryColumns<CellChange> change_columns(const Metric& metric) {
     auto columns =
         key_columns<CellChange>([](const CellChange& change) -> const CellKey& { return change.key; });
     const auto heading = [&](const char* when) {
@@ -125,13 +124,13 @@ HistoryColumns<CellChange> change_columns(const Metric& metric) {
     return columns;
 }
 
-std::string key_text(const CellKey& key) {
+static std::string key_text(const CellKey& key) {
     const std::string other = other_conditions(key);
     return fmt::format("{} on {} ({}), {}, batch {}{}{}", key.model, saved_hardware(key), key.runtime,
                        key.precision, key.batch_size, other.empty() ? "" : ", ", other);
 }
 
-Bullets list_of(const std::vector<CellKey>& keys) {
+static Bullets list_of(const std::vector<CellKey>& keys) {
     constexpr std::size_t kShown = 20;
     Bullets bullets;
     for (const CellKey& key : keys) {
@@ -150,7 +149,7 @@ struct TrendRow {
     const TrendPoint* point;
 };
 
-std::vector<TrendRow> rows_of(const HistoryTrend& answer) {
+static std::vector<TrendRow> rows_of(const HistoryTrend& answer) {
     std::vector<TrendRow> rows;
     for (const Trend& trend : answer.trends)
         for (const TrendPoint& point : trend.points)
@@ -158,7 +157,7 @@ std::vector<TrendRow> rows_of(const HistoryTrend& answer) {
     return rows;
 }
 
-HistoryColumns<TrendRow> trend_columns(const Metric& metric) {
+static HistoryColumns<TrendRow> trend_columns(const Metric& metric) {
     auto columns =
         key_columns<TrendRow>([](const TrendRow& row) -> const CellKey& { return row.trend->key; });
     const auto of_run = [](auto member) {
@@ -177,7 +176,7 @@ HistoryColumns<TrendRow> trend_columns(const Metric& metric) {
     return columns;
 }
 
-Chart trend_chart(const HistoryTrend& answer) {
+static Chart trend_chart(const HistoryTrend& answer) {
     Chart chart{.kind = ChartKind::line,
                 .title = fmt::format("{} by run", answer.metric->title),
                 .x_title = "run",
@@ -200,7 +199,7 @@ struct HistoryRow {
     const SavedResult* result;
 };
 
-std::vector<HistoryRow> rows_of(const HistoryRows& answer) {
+static std::vector<HistoryRow> rows_of(const HistoryRows& answer) {
     std::map<std::int64_t, const SavedRun*> runs;
     for (const SavedRun& run : answer.runs)
         runs.emplace(run.id, &run);
@@ -212,7 +211,7 @@ std::vector<HistoryRow> rows_of(const HistoryRows& answer) {
 }
 
 /// Metrics of estimates always, others where a row has them.
-HistoryColumns<HistoryRow> row_columns(const std::vector<HistoryRow>& rows) {
+static HistoryColumns<HistoryRow> row_columns(const std::vector<HistoryRow>& rows) {
     const auto column = [](const char* key, auto of) {
         using Value = std::decay_t<decltype(of(std::declval<const HistoryRow&>()))>;
         return ColumnOf<HistoryRow>{plain_column(key), of,
@@ -269,7 +268,7 @@ HistoryColumns<HistoryRow> row_columns(const std::vector<HistoryRow>& rows) {
 }
 
 /// "12 runs, the last on 2026-11-22 with compare_models."
-std::vector<std::string> lines_of(const HistoryList& list) {
+static std::vector<std::string> lines_of(const HistoryList& list) {
     if (list.runs.empty())
         return {"No runs yet."};
     const auto last = std::ranges::max_element(list.runs, {}, &SavedRun::id);
@@ -278,7 +277,7 @@ std::vector<std::string> lines_of(const HistoryList& list) {
 }
 
 /// "3 of 24 answers changed: 2 worse. Most: resnet50 on H100, +12.1 %."
-std::vector<std::string> lines_of(const HistoryChanges& answer) {
+static std::vector<std::string> lines_of(const HistoryChanges& answer) {
     if (answer.changes.empty() && answer.same == 0)
         return {answer.after == "the newest answer to each question"
                     ? "No question was asked twice."
@@ -296,7 +295,7 @@ std::vector<std::string> lines_of(const HistoryChanges& answer) {
 }
 
 /// "resnet50 on H100 (tensorrt), fp16, batch 1: latency 0.52 ms first, 0.48 ms last (-7.7 %)."
-std::vector<std::string> lines_of(const HistoryTrend& answer) {
+static std::vector<std::string> lines_of(const HistoryTrend& answer) {
     constexpr std::size_t kNamed = 3;
     std::vector<std::string> lines;
     for (const Trend& trend : answer.trends) {
@@ -323,7 +322,8 @@ std::vector<std::string> lines_of(const HistoryTrend& answer) {
 }
 
 template <class Answer>
-AnswerDocument history_document(const Answer& answer, const char* question, const Members<Answer>& rest) {
+static AnswerDocument history_document(const Answer& answer, const char* question,
+                                       const Members<Answer>& rest) {
     return {
         answer, "history", "questions to a file of results",
         Members<Answer>{{"question", "", [question](const Answer&) { return question; }, OneOf{{question}}},
@@ -332,13 +332,13 @@ AnswerDocument history_document(const Answer& answer, const char* question, cons
 }
 
 template <class Answer>
-Member<Answer> history_verdict() {
+static Member<Answer> history_verdict() {
     return {"verdict", "the answer", [](const Answer& answer) { return lines_of(answer); }, lines_members()};
 }
 
 /// The schema with the columns of every metric, of which an answer has those of its own.
 template <class Answer>
-Json of_every_metric(const char* list) {
+static Json of_every_metric(const char* list) {
     Json all;
     for (const Metric* metric : saved_metrics().rows()) {
         Answer answer;
@@ -358,7 +358,7 @@ Json of_every_metric(const char* list) {
 }
 
 /// Rows have the columns of those metrics that are saved in the file.
-Json rows_schema() {
+static Json rows_schema() {
     Json schema = schema_of<HistoryRows>();
     for (const MetricField& field : fields_of(saved_metrics())) {
         Json& rows = schema["properties"]["rows"]["items"];
@@ -367,8 +367,6 @@ Json rows_schema() {
     }
     return schema;
 }
-
-} // namespace
 
 Report describe(const HistoryList& list, PlainView, Format format) {
     Report report{"Runs", {}};

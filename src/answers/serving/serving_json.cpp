@@ -10,9 +10,7 @@
 
 namespace archsim {
 
-namespace {
-
-Members<Percentiles> serving_percentile_members() {
+static Members<Percentiles> serving_percentile_members() {
     return {{"p50", "", &Percentiles::p50},
             {"p90", "", &Percentiles::p90},
             {"p99", "", &Percentiles::p99},
@@ -20,7 +18,7 @@ Members<Percentiles> serving_percentile_members() {
             {"mean", "", &Percentiles::mean}};
 }
 
-Members<PercentileBounds> serving_interval_members() {
+static Members<PercentileBounds> serving_interval_members() {
     const auto both = [](double Percentiles::*which) {
         return [which](const PercentileBounds& b) { return std::array{b.low.*which, b.high.*which}; };
     };
@@ -31,7 +29,7 @@ Members<PercentileBounds> serving_interval_members() {
             {"mean", "", both(&Percentiles::mean)}};
 }
 
-Members<ServingResult> served_run_members() {
+static Members<ServingResult> served_run_members() {
     using R = ServingResult;
     const char* const intervals = "90 % intervals: the same load with every step at the ends of its own";
     const char* const bounds = "bounds of a step's 90 % interval over its estimate";
@@ -106,7 +104,7 @@ Members<ServingResult> served_run_members() {
             {"steps", "", [](const R& r) { return r.outcome.steps; }}};
 }
 
-Members<ServingResult> served_row_members() {
+static Members<ServingResult> served_row_members() {
     using R = ServingResult;
     return {
         {"model", "", &R::model},
@@ -123,7 +121,7 @@ Members<ServingResult> served_row_members() {
          served_run_members()}};
 }
 
-Members<ServedQuestion> served_request_members() {
+static Members<ServedQuestion> served_request_members() {
     using Q = ServedQuestion;
     return Members<Q>{{"model", "", &Q::model}, {"hardware", "", &Q::hardware}}
         .with(question_members({FieldOf::any}).of<Q>([](const Q& q) {
@@ -152,7 +150,7 @@ struct Served {
     const ServedQuestion* asked = nullptr;
 };
 
-AnswerDocument serving_document(const Served& served) {
+static AnswerDocument serving_document(const Served& served) {
     return {
         served,
         "serve_model",
@@ -162,8 +160,6 @@ AnswerDocument serving_document(const Served& served) {
           lines_members()},
          {"results", "", &Served::results, served_row_members()}}};
 }
-
-} // namespace
 
 Members<Parallelism> engine_parallelism_members() {
     return {{"tensor", "devices that share every layer", &Parallelism::tensor},

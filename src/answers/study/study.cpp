@@ -90,10 +90,8 @@ Study run_study(const Session& session, StudyRequest request) {
     return study;
 }
 
-namespace {
-
 /// "12 of 14 combinations run. Fastest most often: H100 (5 of 6)." The best of a group is its first place.
-std::vector<std::string> study_lines(const Study& study) {
+static std::vector<std::string> study_lines(const Study& study) {
     const Metric& by = ranked_by(study.request.conditions);
     std::map<std::string, std::size_t> wins;
     std::size_t decided = 0;
@@ -111,7 +109,7 @@ std::vector<std::string> study_lines(const Study& study) {
     return lines;
 }
 
-Facts study_summary(const Study& study) {
+static Facts study_summary(const Study& study) {
     const StudyRequest& q = study.request;
     Facts facts;
     facts.add("Combinations",
@@ -124,7 +122,7 @@ Facts study_summary(const Study& study) {
     return facts;
 }
 
-MetricView study_view(const Study& study) {
+static MetricView study_view(const Study& study) {
     return {study.request.metrics,
             study.groups.empty() ? CostOptions{} : on_one_basis(study.groups.front().results, {})};
 }
@@ -134,7 +132,7 @@ struct FirstPlace {
     const Result* best; ///< null: none may be named first
     bool tied;
 };
-Table winners(const Study& study) {
+static Table winners(const Study& study) {
     using F = FirstPlace;
     const Metric& by = ranked_by(study.request.conditions);
     std::vector<FirstPlace> rows;
@@ -174,7 +172,7 @@ Table winners(const Study& study) {
 }
 
 /// Every cell, group by group, best first.
-std::vector<RankedResult> study_rows(const Study& study) {
+static std::vector<RankedResult> study_rows(const Study& study) {
     return flattened(study.groups, [&](const StudyGroup& group) {
         return ranked(
             {group.results, static_cast<double>(group.batch_size), &ranked_by(study.request.conditions)},
@@ -183,13 +181,13 @@ std::vector<RankedResult> study_rows(const Study& study) {
 }
 
 /// What is asked of every cell, under the keys of a study file; devices are its hardware.
-std::string study_key(const std::string& key) {
+static std::string study_key(const std::string& key) {
     if (key == "batch_size" || key == "precision" || key == "runtime")
         return "";
     return key == "devices" ? "device_count" : key;
 }
 
-Members<Study> study_request_members() {
+static Members<Study> study_request_members() {
     using S = Study;
     const auto asked = [](auto StudyRequest::*member) {
         return [member](const S& s) { return s.request.*member; };
@@ -211,8 +209,6 @@ Members<Study> study_request_members() {
             return Question{s.request.workload, s.request.conditions};
         }));
 }
-
-} // namespace
 
 Report describe(const Study& study, PlainView, Format format) {
     const StudyRequest& q = study.request;

@@ -12,8 +12,6 @@ namespace archsim {
 
 namespace fs = std::filesystem;
 
-namespace {
-
 /// Name of the device's own choice of software stack.
 constexpr std::string_view kDefaultRuntime = "default";
 constexpr Bounds kBatchSizes{1, 1 << 20};
@@ -264,7 +262,7 @@ class StudyReader {
     StudyRequest study_;
 };
 
-[[noreturn]] void unusable(std::vector<Finding> findings) {
+[[noreturn]] static void unusable(std::vector<Finding> findings) {
     if (findings.size() == 1)
         throw InputError(findings.front());
     std::string message = fmt::format("{} mistakes", findings.size());
@@ -272,8 +270,6 @@ class StudyReader {
         message += "\n  " + to_string(finding);
     throw InputError(message, std::move(findings));
 }
-
-} // namespace
 
 StudyRequest read_study(const Session& session, const fs::path& file) {
     std::vector<Finding> findings;

@@ -22,12 +22,10 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr std::int64_t kMaxFactors = 1'000'000; ///< of one axis
 constexpr double kRounding = 1e-12;             ///< of a factor that was computed
 
-[[noreturn]] void malformed(std::string_view text, std::string_view why) {
+[[noreturn]] static void malformed(std::string_view text, std::string_view why) {
     throw UsageError(fmt::format("\"{}\": {}; write NAME=0.5x,1x,2x or NAME=0.5x..4x:log8 or "
                                  "NAME=0.5x..4x:8, or values with a unit for factors",
                                  text, why));
@@ -56,7 +54,7 @@ class Amounts {
     bool seen_ = false;
 };
 
-std::vector<double> parse_range(std::string_view text, std::string_view whole, Amounts& amounts) {
+static std::vector<double> parse_range(std::string_view text, std::string_view whole, Amounts& amounts) {
     const auto dots = text.find(".."), colon = text.rfind(':');
     if (colon == std::string_view::npos || colon < dots)
         malformed(whole, "a range needs the number of steps after a colon");
@@ -77,8 +75,6 @@ std::vector<double> parse_range(std::string_view text, std::string_view whole, A
     }
     return factors;
 }
-
-} // namespace
 
 SweepAxis parse_sweep_axis(std::string_view text) {
     const auto sides = split_assignment(text);

@@ -15,15 +15,13 @@
 
 namespace archsim {
 
-namespace {
-
 /// The best point of a model by a metric.
 struct SweepWinner {
     const Metric* metric = nullptr;
     SweepRow row;
 };
 
-std::vector<SweepWinner> sweep_winners(const SweepSummary& summary) {
+static std::vector<SweepWinner> sweep_winners(const SweepSummary& summary) {
     std::vector<SweepWinner> list;
     for (const auto* winners : {&summary.winners, &summary.projected_winners})
         for (const BestRows& winner : *winners)
@@ -33,7 +31,7 @@ std::vector<SweepWinner> sweep_winners(const SweepSummary& summary) {
 }
 
 /// "bandwidth 1.41x, units 2.00x"; empty of the device as it is stated.
-std::string factors_text(const SweepRow& row, const std::vector<SweepAxis>& axes) {
+static std::string factors_text(const SweepRow& row, const std::vector<SweepAxis>& axes) {
     return joined(indices(std::min(axes.size(), row.factors.size())), [&](std::size_t i) {
         return row.factors[i] == 1 ? std::string()
                                    : fmt::format("{} {}", axes[i].name, amount_text(axes[i], row.factors[i]));
@@ -41,7 +39,8 @@ std::string factors_text(const SweepRow& row, const std::vector<SweepAxis>& axes
 }
 
 /// A point behind one that is named: what it shares with that is not said again.
-std::string label_beside(const SweepRow& named, const SweepRow& row, const std::vector<SweepAxis>& axes) {
+static std::string label_beside(const SweepRow& named, const SweepRow& row,
+                                const std::vector<SweepAxis>& axes) {
     if (row.point == named.point)
         return "the same point";
     if (row.hardware != named.hardware || row.batch != named.batch || row.executed != named.executed)
@@ -51,7 +50,7 @@ std::string label_beside(const SweepRow& named, const SweepRow& row, const std::
 }
 
 /// "Fastest: A, 191 us. Least energy: the same point, 24.6 mJ. Not ranked: B, 150 us (projected)."
-std::string model_line(const SweepSummary& summary, const std::string& model) {
+static std::string model_line(const SweepSummary& summary, const std::string& model) {
     std::string text, projections;
     std::optional<SweepRow> first;
     for (std::size_t w = 0; w < summary.winners.size(); ++w) {
@@ -82,7 +81,7 @@ std::string model_line(const SweepSummary& summary, const std::string& model) {
 }
 
 /// "1.19x faster" of a gain of 1.19 by latency, "1.25x slower" of 0.8.
-std::string gain_text(const Metric& metric, double gain) {
+static std::string gain_text(const Metric& metric, double gain) {
     const bool better = gain >= 1;
     return fmt::format("{}x {}", format_number(better ? gain : 1 / gain),
                        metric == metric::latency                     ? (better ? "faster" : "slower")
@@ -92,7 +91,7 @@ std::string gain_text(const Metric& metric, double gain) {
 
 /// "resnet50 at its best is 1.23x faster than TPU-v4 as it is, bound by DRAM bandwidth, 45 % of the time.
 /// Next: array 2x (1.15x faster), units 2x (1.10x)."
-std::vector<std::string> best_lines(const SweepSummary& summary, const std::string& model) {
+static std::vector<std::string> best_lines(const SweepSummary& summary, const std::string& model) {
     const auto row = summary.headline(model);
     if (!row)
         return {};
@@ -127,7 +126,7 @@ std::vector<std::string> best_lines(const SweepSummary& summary, const std::stri
 }
 
 /// Why more of a part gains nothing.
-std::string reason_of(const SweepCurve& curve) {
+static std::string reason_of(const SweepCurve& curve) {
     if (!curve.unused.empty())
         return ": " + curve.unused;
     const auto [least, most] = std::ranges::minmax_element(
@@ -142,7 +141,7 @@ std::string reason_of(const SweepCurve& curve) {
 }
 
 /// "Knees of resnet50 on TPU-v4: bandwidth 0.906x (143 us). No gain: clock."
-std::string knees_line(const SweepSummary& summary, const std::string& model) {
+static std::string knees_line(const SweepSummary& summary, const std::string& model) {
     std::string knees, flat, on, reason;
     constexpr double kNothing = 1.01; // of the metric over the whole range
     for (const SweepCurve& curve : summary.curves) {
@@ -168,7 +167,7 @@ std::string knees_line(const SweepSummary& summary, const std::string& model) {
 }
 
 /// "What matters most: bandwidth, from 0.5x to 4x latency changes by 16.1 %."
-std::string sensitivity_line(const SweepSummary& summary) {
+static std::string sensitivity_line(const SweepSummary& summary) {
     const auto most = std::ranges::max_element(summary.sensitivities, {}, &AxisSensitivity::swing);
     if (most == summary.sensitivities.end() || most->own_value <= 0)
         return "";
@@ -177,8 +176,6 @@ std::string sensitivity_line(const SweepSummary& summary) {
                        factor_text(most->low_factor), format_value(*summary.sensitivity_of, most->high_value),
                        factor_text(most->high_factor));
 }
-
-} // namespace
 
 std::string factor_text(double factor) {
     return format_number(factor) + "x";

@@ -6,8 +6,6 @@
 
 namespace archsim::checkpoint {
 
-namespace {
-
 /// Heads of one attention and what is done to its queries and keys.
 struct Heads {
     std::int64_t number = 0, size = 0;
@@ -20,8 +18,8 @@ struct Projected {
     TensorId q, k, v;
 };
 
-Projected project(Net& g, const std::string& path, TensorId x, std::int64_t n_x, TensorId of,
-                  std::int64_t n_of, const Heads& h, bool bias) {
+static Projected project(Net& g, const std::string& path, TensorId x, std::int64_t n_x, TensorId of,
+                         std::int64_t n_of, const Heads& h, bool bias) {
     Projected p{g.linear(path + "/to_q", x, n_x, h.width(), bias),
                 g.linear(path + "/to_k", of, n_of, h.width(), bias),
                 g.linear(path + "/to_v", of, n_of, h.width(), bias)};
@@ -38,8 +36,8 @@ Projected project(Net& g, const std::string& path, TensorId x, std::int64_t n_x,
     return p;
 }
 
-TensorId attention(Net& g, const std::string& path, TensorId x, std::int64_t n_x, TensorId of,
-                   std::int64_t n_of, const Heads& h, bool bias = true) {
+static TensorId attention(Net& g, const std::string& path, TensorId x, std::int64_t n_x, TensorId of,
+                          std::int64_t n_of, const Heads& h, bool bias = true) {
     Projected p = project(g, path, x, n_x, of, n_of, h, bias);
     if (!h.positions.empty()) {
         p.q = g.rotate(path + "/q", p.q, h.number, h.size, h.positions);
@@ -55,8 +53,8 @@ TensorId attention(Net& g, const std::string& path, TensorId x, std::int64_t n_x
 
 /// Attention without a softmax: keys and values of all tokens meet once, in a matrix per head; a row of ones
 /// beside the values gives the divisor.
-TensorId linear_attention(Net& g, const std::string& path, TensorId x, std::int64_t n_x, const Heads& h,
-                          bool bias) {
+static TensorId linear_attention(Net& g, const std::string& path, TensorId x, std::int64_t n_x,
+                                 const Heads& h, bool bias) {
     const Projected p = project(g, path, x, n_x, x, n_x, h, bias);
     const auto heads = [&](const std::string& name, TensorId t, std::vector<std::int64_t> order) {
         return g.transpose(path + name, g.reshape(path + name, t, {0, 0, h.number, h.size}),
@@ -75,21 +73,21 @@ TensorId linear_attention(Net& g, const std::string& path, TensorId x, std::int6
 }
 
 /// Shifts, scales and gates of a block: a learned table plus what all blocks share.
-std::vector<TensorId> table(Net& g, const std::string& path, TensorId shared, std::int64_t width,
-                            std::int64_t rows) {
+static std::vector<TensorId> table(Net& g, const std::string& path, TensorId shared, std::int64_t width,
+                                   std::int64_t rows) {
     const TensorId own = g.weight(path + "/scale_shift_table", "", {1, rows * width});
     return g.split(path + "/scale_shift_table", g.add(path + "/scale_shift_table", shared, own),
                    static_cast<std::size_t>(rows));
 }
 
 /// Time of a denoiser whose blocks share one modulation: the vector, and six times its width.
-std::pair<TensorId, TensorId> shared_modulation(Net& g, const std::string& path, const Axis& batch,
-                                                std::int64_t width) {
+static std::pair<TensorId, TensorId> shared_modulation(Net& g, const std::string& path, const Axis& batch,
+                                                       std::int64_t width) {
     const TensorId time = g.time_embedding(path + "/emb/timestep_embedder", batch, kWaves, width);
     return {time, g.linear(path + "/linear", g.silu(path, time), width, 6 * width, true)};
 }
 
-TensorId modulated_out(Net& g, TensorId x, TensorId time, std::int64_t width, std::int64_t channels) {
+static TensorId modulated_out(Net& g, TensorId x, TensorId time, std::int64_t width, std::int64_t channels) {
     // The last table has two rows, to each of which the vector of time is added.
     const TensorId own = g.weight("scale_shift_table", "", {1, 2, width});
     const auto rows = g.split("scale_shift_table", g.add("scale_shift_table", own, time), 2, 1);
@@ -97,13 +95,11 @@ TensorId modulated_out(Net& g, TensorId x, TensorId time, std::int64_t width, st
     return g.linear("proj_out", x, width, channels, true);
 }
 
-TensorId patches(Net& g, const std::string& path, TensorId latents, std::int64_t in, std::int64_t width,
-                 std::int64_t patch) {
+static TensorId patches(Net& g, const std::string& path, TensorId latents, std::int64_t in,
+                        std::int64_t width, std::int64_t patch) {
     return g.tokens(path, g.convolution(path + "/proj", latents, in, width, {.size = patch, .stride = patch}),
                     width);
 }
-
-} // namespace
 
 Graph build_pixart(Fields& f, const Decoder& base, const PartPlace& place) {
     Net g(base, place);

@@ -68,8 +68,6 @@ std::vector<std::int64_t> sizes_of(Fields& f, const char* name) {
 
 } // namespace checkpoint
 
-namespace {
-
 using namespace checkpoint;
 using nlohmann::json;
 
@@ -131,13 +129,13 @@ constexpr PipelineRow kPipelines[] = {
 };
 
 template <std::size_t N>
-const ClassRow* find_class(const ClassRow (&rows)[N], std::string_view name) {
+static const ClassRow* find_class(const ClassRow (&rows)[N], std::string_view name) {
     const auto row =
         std::find_if(std::begin(rows), std::end(rows), [&](const ClassRow& r) { return r.name == name; });
     return row == std::end(rows) ? nullptr : row;
 }
 
-[[noreturn]] void refuse_pipeline(const std::string& file, std::string where, std::string why) {
+[[noreturn]] static void refuse_pipeline(const std::string& file, std::string where, std::string why) {
     std::vector<std::string_view> names;
     for (const PipelineRow& row : kPipelines)
         names.push_back(row.name);
@@ -145,12 +143,12 @@ const ClassRow* find_class(const ClassRow (&rows)[N], std::string_view name) {
            FindingKind::malformed_file);
 }
 
-json document_in(const std::filesystem::path& file) {
+static json document_in(const std::filesystem::path& file) {
     return parse_python_json(read_config_text(file, kLargestFile), file.string());
 }
 
 /// Files of JAX say "FlaxUNet2DConditionModel" of the same network.
-std::string_view without_framework(std::string_view name) {
+static std::string_view without_framework(std::string_view name) {
     constexpr std::string_view kFlax = "Flax";
     return name.starts_with(kFlax) ? name.substr(kFlax.size()) : name;
 }
@@ -162,7 +160,7 @@ struct PartConfig {
 };
 
 /// The class that a part's own file names, or else the index.
-std::string class_of(const json& config, const json& index) {
+static std::string class_of(const json& config, const json& index) {
     if (std::string name = text_at(config, "_class_name"); !name.empty())
         return std::string(without_framework(name));
     if (const auto classes = config.find("architectures");
@@ -421,8 +419,6 @@ class PipelineReader {
     PartPlace place_;
     DiffusionPipeline out_;
 };
-
-} // namespace
 
 bool is_diffusion_pipeline(const std::filesystem::path& path) {
     std::error_code ignored;

@@ -11,14 +11,12 @@
 
 namespace archsim {
 
-namespace {
-
-std::string share_text(double share) {
+static std::string share_text(double share) {
     return fmt::format("{:.0f} %", 100 * share);
 }
 
 /// A memory on the chip, which more bandwidth of the external one does not help.
-bool on_chip(Resource resource) {
+static bool on_chip(Resource resource) {
     return resource == Resource::l1_bytes || resource == Resource::l2_bytes ||
            resource == Resource::llc_bytes;
 }
@@ -30,12 +28,12 @@ struct DominantOperation {
     bool upper_bound = false; ///< its work is that of the largest output it can have
 };
 
-bool multiplies(OpKind kind) {
+static bool multiplies(OpKind kind) {
     return kind == OpKind::convolution || kind == OpKind::matmul || kind == OpKind::attention ||
            kind == OpKind::recurrent;
 }
 
-std::optional<DominantOperation> dominant_operation(const Result& r) {
+static std::optional<DominantOperation> dominant_operation(const Result& r) {
     if (!r.ok() || !r.partition || !r.model || !r.model->graph || r.generation || !r.parts.empty())
         return std::nullopt;
     const ShapedGraph& graph = *r.model->graph;
@@ -61,7 +59,7 @@ std::optional<DominantOperation> dominant_operation(const Result& r) {
 
 /// What a measurement of one's own would tell where little is known of a device: "measure a network on it,
 /// --measured "NETWORK int8 on Hailo-8L = TIME": the interval narrows from a factor of 10.4 to 6.1".
-std::string measuring_text(const Result& r) {
+static std::string measuring_text(const Result& r) {
     constexpr double kWorthIt = 0.8; // of the width
     const auto after = width_after_measuring(r);
     const Interval& now = r.estimate.latency_interval;
@@ -73,15 +71,13 @@ std::string measuring_text(const Result& r) {
 }
 
 /// " over PCIe 4.0 x16 (31.5 GB/s)"
-std::string link_text(const Device& device) {
+static std::string link_text(const Device& device) {
     if (!device.link_bandwidth.known())
         return "";
     const std::string rate = fmt::format("{:.3g} GB/s", device.link_bandwidth.value / 1e9);
     return device.interconnect_type.empty() ? fmt::format(" at {}", rate)
                                             : fmt::format(" over {} ({})", device.interconnect_type, rate);
 }
-
-} // namespace
 
 std::string bound_sentence(const Result& result, const std::string& label) {
     const auto shares = bound_shares(result);

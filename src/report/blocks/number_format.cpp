@@ -9,14 +9,12 @@
 
 namespace archsim {
 
-namespace {
-
 struct Prefix {
     double factor;
     const char* text;
 };
 
-std::string with_prefix(double value, const Prefix* first, const Prefix* last, const char* unit) {
+static std::string with_prefix(double value, const Prefix* first, const Prefix* last, const char* unit) {
     if (std::isnan(value))
         return "-";
     const double magnitude = std::abs(value);
@@ -33,8 +31,6 @@ constexpr std::array kDecimal = {Prefix{1, ""}, Prefix{1e3, "k"}, Prefix{1e6, "M
                                  Prefix{1e12, "T"}};
 constexpr std::array kSmallAscii = {Prefix{1e-9, "n"}, Prefix{1e-6, "u"}, Prefix{1e-3, "m"}, Prefix{1, ""}};
 constexpr std::array kSmallUnicode = {Prefix{1e-9, "n"}, Prefix{1e-6, "µ"}, Prefix{1e-3, "m"}, Prefix{1, ""}};
-
-} // namespace
 
 std::string format_number(double value) {
     if (std::isnan(value))

@@ -25,8 +25,6 @@
 
 namespace archsim {
 
-namespace {
-
 struct Best {
     const Metric* metric = nullptr;
     Winner winner;
@@ -42,7 +40,7 @@ struct VerdictFacts {
 };
 
 /// The metric asked for first, then speed and energy.
-std::vector<const Metric*> judged(const VerdictQuestion& q) {
+static std::vector<const Metric*> judged(const VerdictQuestion& q) {
     const bool text = compares_generation(q.results);
     std::vector<const Metric*> list = {&q.by};
     const auto add = [&](const Metric& m) {
@@ -57,7 +55,7 @@ std::vector<const Metric*> judged(const VerdictQuestion& q) {
     return list;
 }
 
-VerdictFacts facts_of(const VerdictQuestion& q) {
+static VerdictFacts facts_of(const VerdictQuestion& q) {
     VerdictFacts facts;
     facts.mixed = mixed_formats(q.results);
     facts.within = q.decision != nullptr && !q.decision->request.constraints.empty() &&
@@ -82,7 +80,7 @@ VerdictFacts facts_of(const VerdictQuestion& q) {
 }
 
 /// "$2633 per million requests ($0.98 read, $16.7 written per million tokens)"
-std::string value_text(const VerdictQuestion& q, const Metric& m, std::size_t index) {
+static std::string value_text(const VerdictQuestion& q, const Metric& m, std::size_t index) {
     std::string text = format_value(m, *value_of(q.results[index], m, q.conditions));
     if (const auto tokens = token_costs(q.results[index], q.conditions); m == metric::cost && tokens)
         if (const auto read = tokens->prompt.best(), written = tokens->output.best(); read && written)
@@ -91,13 +89,13 @@ std::string value_text(const VerdictQuestion& q, const Metric& m, std::size_t in
     return text;
 }
 
-std::vector<std::string> names_at(const VerdictQuestion& q, const std::vector<std::size_t>& indices) {
+static std::vector<std::string> names_at(const VerdictQuestion& q, const std::vector<std::size_t>& indices) {
     return mapped(indices, [&](const std::size_t i) { return q.labels[i]; });
 }
 
 /// "H100"; of mixed formats, or `first` where the question has not said it, "H100 in int8".
-std::string named(const VerdictQuestion& q, const VerdictFacts& facts, std::size_t index,
-                  bool first = false) {
+static std::string named(const VerdictQuestion& q, const VerdictFacts& facts, std::size_t index,
+                         bool first = false) {
     const Result& r = q.results[index];
     // Labels tell rows of one device apart by the formats that were asked for.
     const bool said = std::ranges::any_of(q.results, [&](const Result& other) {
@@ -112,7 +110,7 @@ std::string named(const VerdictQuestion& q, const VerdictFacts& facts, std::size
 }
 
 /// "A, B and C between 11.7 ms and 12.0 ms".
-std::string close_text(const VerdictQuestion& q, const Best& best) {
+static std::string close_text(const VerdictQuestion& q, const Best& best) {
     const std::vector<std::string> names = names_at(q, best.winner.close);
     std::string low = value_text(q, *best.metric, best.winner.close.front()),
                 high = value_text(q, *best.metric, best.winner.close.back());
@@ -123,7 +121,7 @@ std::string close_text(const VerdictQuestion& q, const Best& best) {
 }
 
 /// ", 1.76x ahead of A100 (82 % likely)"; nothing where there is no other.
-std::string lead_text(const VerdictQuestion& q, const Best& best) {
+static std::string lead_text(const VerdictQuestion& q, const Best& best) {
     if (!best.winner.next)
         return {};
     const double own = *value_of(q.results[best.winner.best], *best.metric, q.conditions),
@@ -136,7 +134,7 @@ std::string lead_text(const VerdictQuestion& q, const Best& best) {
 }
 
 /// "512 tokens in, 128 out, in bf16. ": what answers to prompts are compared by.
-std::string question_text(const VerdictQuestion& q, const VerdictFacts& facts) {
+static std::string question_text(const VerdictQuestion& q, const VerdictFacts& facts) {
     const auto first =
         std::ranges::find_if(q.results, [](const Result& r) { return r.ok() && r.generation; });
     if (first == q.results.end())
@@ -150,13 +148,13 @@ std::string question_text(const VerdictQuestion& q, const VerdictFacts& facts) {
 }
 
 /// "23.9 to 58.4 tokens/s".
-std::string range_at(const VerdictQuestion& q, const Metric& m, std::size_t index) {
+static std::string range_at(const VerdictQuestion& q, const Metric& m, std::size_t index) {
     return range_text(m, measure_of(q.results[index], m, q.conditions)->interval);
 }
 
 /// Whether what may not lead for want of measurements alone is better with all of its interval: nobody is
 /// the best then. Of chips of whose vendor nothing was measured under the stack nobody knows how wide it is.
-bool outdone(const VerdictQuestion& q, const Best& best) {
+static bool outdone(const VerdictQuestion& q, const Best& best) {
     if (!best.winner.projected)
         return false;
     const Result& r = q.results[*best.winner.projected];
@@ -171,7 +169,7 @@ bool outdone(const VerdictQuestion& q, const Best& best) {
 
 /// "Fastest: H100, 465 us, 1.76x ahead of A100 (82 % likely)."; "Too close to call: A and B between 11.7 ms
 /// and 12.0 ms." of the first metric, with its words of the others, where it is not best by them too.
-std::string best_text(const VerdictQuestion& q, const VerdictFacts& facts, const Best& best) {
+static std::string best_text(const VerdictQuestion& q, const VerdictFacts& facts, const Best& best) {
     const bool first = &best == &facts.best.front();
     const std::string words = best_words(*best.metric);
     if (!best.winner.leads)
@@ -196,7 +194,7 @@ std::string best_text(const VerdictQuestion& q, const VerdictFacts& facts, const
 
 /// "Also best: time to first token, 27.5 ms, energy per token, 3.00 J. Least energy: L4, 4.40 J.": the
 /// others.
-std::string others_text(const VerdictQuestion& q, const VerdictFacts& facts) {
+static std::string others_text(const VerdictQuestion& q, const VerdictFacts& facts) {
     const auto leads_alone = [](const Best& best) { return best.winner.leads && best.winner.close.empty(); };
     const Best& lead = facts.best.front();
     std::string same, others;
@@ -215,7 +213,7 @@ std::string others_text(const VerdictQuestion& q, const VerdictFacts& facts) {
 /// "Not ranked: KPU-T64, 8.99 ms, 33.1 mJ (projected); Coral-Edge-TPU (refuted):
 /// detectors such as yolov8n were measured 2 to 5 times slower than estimated here (22 of 22 outside of their
 /// intervals)." Who would be best, and who is refuted.
-std::string unranked_text(const VerdictQuestion& q, const VerdictFacts& facts, bool reasons) {
+static std::string unranked_text(const VerdictQuestion& q, const VerdictFacts& facts, bool reasons) {
     std::map<std::size_t, std::string> values;
     for (const Best& best : facts.best)
         if (best.winner.projected) {
@@ -252,32 +250,32 @@ std::string unranked_text(const VerdictQuestion& q, const VerdictFacts& facts, b
                                      more > 0 ? fmt::format("; and {} more", more) : std::string());
 }
 
-bool is_rate(const Constraint& c) {
+static bool is_rate(const Constraint& c) {
     return *c.metric == metric::time_at_work;
 }
 
 /// "the limit", "all limits"; of a rate alone "the rate".
-std::string limits_words(const VerdictFacts& facts, const char* several) {
+static std::string limits_words(const VerdictFacts& facts, const char* several) {
     return facts.limits.size() > 1                    ? several
            : is_rate(facts.limits.front().constraint) ? "the rate"
                                                       : "the limit";
 }
 
 /// "at most 15 W".
-std::string bound_words(const Constraint& c) {
+static std::string bound_words(const Constraint& c) {
     return fmt::format("{} {}", c.metric->better == Better::higher ? "at least" : "at most",
                        format_value(*c.metric, c.limit));
 }
 
 /// Whether a rate is all that is asked for and everybody keeps it, which needs no words.
-bool is_rate_kept(const VerdictFacts& facts) {
+static bool is_rate_kept(const VerdictFacts& facts) {
     return facts.limits.size() == 1 && is_rate(facts.limits.front().constraint) &&
            facts.all_limits == facts.running;
 }
 
 /// "KPU-T256@15W (projected, 12.1 ms)", "Hailo-8 (--scenario throughput, 706 FPS)": power modes and work
 /// ahead that were not asked for and meet every limit; empty: none.
-std::string modes_text(const VerdictQuestion& q) {
+static std::string modes_text(const VerdictQuestion& q) {
     std::vector<std::string> names;
     for (const Result& mode : q.modes) {
         const bool ahead = mode.conditions.scenario != q.results.front().conditions.scenario;
@@ -293,7 +291,7 @@ std::string modes_text(const VerdictQuestion& q) {
     return names_text(names);
 }
 
-std::string limits_text(const VerdictQuestion& q, const VerdictFacts& facts) {
+static std::string limits_text(const VerdictQuestion& q, const VerdictFacts& facts) {
     if (facts.limits.empty() || is_rate_kept(facts))
         return "";
     const bool one = q.results.size() == 1;
@@ -318,7 +316,7 @@ std::string limits_text(const VerdictQuestion& q, const VerdictFacts& facts) {
 
 /// "None meets the limit; nearest is H100, average power of 223 W, at most 200 W required.", or the power
 /// mode that would; of one device what it misses.
-std::string none_text(const VerdictQuestion& q, const VerdictFacts& facts) {
+static std::string none_text(const VerdictQuestion& q, const VerdictFacts& facts) {
     if (facts.within || facts.limits.empty())
         return "";
     const bool one = q.results.size() == 1;
@@ -347,7 +345,7 @@ std::string none_text(const VerdictQuestion& q, const VerdictFacts& facts) {
 }
 
 /// "2 of 7 cannot run it: A, B."
-std::string failing_text(const VerdictQuestion& q) {
+static std::string failing_text(const VerdictQuestion& q) {
     const std::vector<std::string> names =
         names_at(q, kept(indices(q.results.size()), [&](std::size_t i) { return !q.results[i].ok(); }));
     if (names.empty())
@@ -357,7 +355,7 @@ std::string failing_text(const VerdictQuestion& q) {
 
 /// "bf16 needs 35 GB, RTX-4090 has 25.3 GB; offloading parts in turn: 30.3 s.": why a device runs fewer bits,
 /// and what else would do.
-std::string too_large_text(const VerdictQuestion& q) {
+static std::string too_large_text(const VerdictQuestion& q) {
     if (q.too_large.empty())
         return "";
     const Result& first = q.too_large.front();
@@ -379,7 +377,7 @@ std::string too_large_text(const VerdictQuestion& q) {
 }
 
 /// The one device's numbers, with the interval of what ranks; `brief`: of its doubts the word alone.
-std::string single_text(const VerdictQuestion& q, const VerdictFacts& facts, bool brief) {
+static std::string single_text(const VerdictQuestion& q, const VerdictFacts& facts, bool brief) {
     const Result& r = q.results.front();
     std::string text;
     const auto add = [&](const Metric& m) {
@@ -404,7 +402,7 @@ std::string single_text(const VerdictQuestion& q, const VerdictFacts& facts, boo
 }
 
 /// "; would help: --precision fp8, 1.62x".
-std::string advice_text(const VerdictQuestion& q, std::size_t i) {
+static std::string advice_text(const VerdictQuestion& q, std::size_t i) {
     for (const Advice& advice : advice_for(q.tried, q.results))
         if (advice.result == i)
             return "; would help: " + advice.text;
@@ -412,7 +410,7 @@ std::string advice_text(const VerdictQuestion& q, std::size_t i) {
 }
 
 /// "Less sure: no transformer was measured on Hailo-8."
-std::string unlike_text(const VerdictQuestion& q, std::size_t i) {
+static std::string unlike_text(const VerdictQuestion& q, std::size_t i) {
     const Estimate& e = q.results[i].estimate;
     if (e.unlike.empty() || e.projected)
         return {};
@@ -420,7 +418,7 @@ std::string unlike_text(const VerdictQuestion& q, std::size_t i) {
 }
 
 /// What the numbers leave out; absent for whole models.
-std::optional<std::string> uncounted_of(const VerdictQuestion& q) {
+static std::optional<std::string> uncounted_of(const VerdictQuestion& q) {
     for (const Result& r : q.results)
         if (r.ok() && !r.estimate.uncounted.empty())
             return r.estimate.uncounted;
@@ -428,7 +426,7 @@ std::optional<std::string> uncounted_of(const VerdictQuestion& q) {
 }
 
 /// "No estimate yet: the model needs a size; for example --dim H=224 --dim W=224."
-std::string sizes_line(const VerdictQuestion& q) {
+static std::string sizes_line(const VerdictQuestion& q) {
     const std::vector<std::string> flags =
         distinct(flattened(q.results, [](const Result& r) { return sizes_wanted(r.estimate.findings); }));
     if (flags.empty())
@@ -438,7 +436,7 @@ std::string sizes_line(const VerdictQuestion& q) {
 }
 
 /// Where it is the model that is not understood, no device is to blame.
-std::string none_runs_text(const VerdictQuestion& q) {
+static std::string none_runs_text(const VerdictQuestion& q) {
     const Estimate& first = q.results.front().estimate;
     if (q.results.size() == 1)
         return fmt::format("No estimate: {}.", first.reason);
@@ -472,7 +470,7 @@ struct Sentence {
 constexpr std::size_t kFirstRows = 4, kFirstColumns = 80;
 
 /// Rows of a screen that a line takes, broken between words.
-std::size_t rows_of(const std::string& line) {
+static std::size_t rows_of(const std::string& line) {
     std::size_t rows = 1, used = 0;
     for (std::size_t at = 0; at < line.size();) {
         const std::size_t end = std::min(line.find(' ', at), line.size());
@@ -486,7 +484,7 @@ std::size_t rows_of(const std::string& line) {
     return rows;
 }
 
-std::vector<std::string> joined(const std::vector<Sentence>& sentences) {
+static std::vector<std::string> joined(const std::vector<Sentence>& sentences) {
     std::map<int, std::string> lines;
     for (const Sentence& s : sentences)
         if (!s.text.empty())
@@ -494,7 +492,7 @@ std::vector<std::string> joined(const std::vector<Sentence>& sentences) {
     return mapped(lines, [](const auto& line) { return line.second; });
 }
 
-std::vector<std::string> in_few_rows(std::vector<Sentence> sentences) {
+static std::vector<std::string> in_few_rows(std::vector<Sentence> sentences) {
     while (true) {
         std::vector<std::string> lines = joined(sentences);
         const std::size_t rows = sum_of(lines, rows_of);
@@ -508,7 +506,7 @@ std::vector<std::string> in_few_rows(std::vector<Sentence> sentences) {
     }
 }
 
-std::vector<std::string> lines_of(const VerdictQuestion& q, const VerdictFacts& facts) {
+static std::vector<std::string> lines_of(const VerdictQuestion& q, const VerdictFacts& facts) {
     std::vector<Sentence> all;
     if (const auto uncounted = uncounted_of(q))
         all.push_back({0, 0, fmt::format("Incomplete: {}.", *uncounted)});
@@ -552,8 +550,6 @@ std::vector<std::string> lines_of(const VerdictQuestion& q, const VerdictFacts& 
         all.push_back({++line, 0, std::move(warning)});
     return in_few_rows(std::move(all));
 }
-
-} // namespace
 
 std::vector<std::string> beyond_first_rows(std::vector<std::string>& lines) {
     std::size_t rows = 0, kept = 0;

@@ -18,8 +18,6 @@
 
 namespace archsim {
 
-namespace {
-
 /// Largest group of devices that is tried; links of the database's devices do not reach further at full rate.
 constexpr double kLargestGroup = 64;
 
@@ -411,8 +409,6 @@ class AnswerBuilder {
     std::int64_t prompt_;
     GenerationEstimate g_;
 };
-
-} // namespace
 
 PreparedPrompt::PreparedPrompt(std::shared_ptr<const GenerationModel> model, std::int64_t batch,
                                const Prompt& prompt)

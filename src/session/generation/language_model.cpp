@@ -12,8 +12,6 @@
 
 namespace archsim {
 
-namespace {
-
 /// Symbols of the positions of the caches [batch, heads, positions, size], and of the new tokens of the first
 /// integer input [batch, tokens].
 struct Symbols {
@@ -27,15 +25,15 @@ struct Symbols {
 
 /// Adds what is not there yet.
 template <class T>
-void add_new(std::vector<T>& all, T one) {
+static void add_new(std::vector<T>& all, T one) {
     if (!contains(all, one))
         all.push_back(std::move(one));
 }
 
 /// `stated`: sizes that the catalogue or the user gives; they tell a cache of something else (of an encoder's
 /// positions) from that of the tokens.
-Symbols find_symbols(const Graph& graph, const ShapedGraph& bound,
-                     const std::map<std::string, std::int64_t>& stated) {
+static Symbols find_symbols(const Graph& graph, const ShapedGraph& bound,
+                            const std::map<std::string, std::int64_t>& stated) {
     Symbols symbols;
     for (TensorId in : graph.inputs) {
         const Tensor& tensor = graph.tensors[in];
@@ -68,8 +66,6 @@ Symbols find_symbols(const Graph& graph, const ShapedGraph& bound,
     std::ranges::sort(symbols.windows);
     return symbols;
 }
-
-} // namespace
 
 GenerationModel::GenerationModel(const Model& model, const Bindings& bindings,
                                  const OperatorRegistry& operators)

@@ -6,15 +6,13 @@
 #include "core/lists.hpp"
 #include "session/bound_model.hpp"
 
-namespace {
-
 constexpr const char* kExamples = R"(  profile_graph resnet50
   profile_graph bert-base --dim sequence=384 --depth 4 --top 20 --order bytes
   profile_graph ./my_model.onnx --input-shape images=1,3,640,640 --tensors
   profile_graph vit_b_16 --batch-size 8 --format json --output vit.json
   profile_graph --list-operators)";
 
-struct SizeOptions {
+struct GraphSizes {
     archsim::cli::QuestionOptions question; ///< of which only the sizes are asked for
     bool allow_unknown = false;
 
@@ -25,13 +23,11 @@ struct SizeOptions {
     }
 };
 
-} // namespace
-
 int main(int argc, char** argv) {
     using namespace archsim;
     std::string name;
     std::string order{name_of(ProfileOrder::operations)};
-    SizeOptions sizes;
+    GraphSizes sizes;
     cli::ModelOption model;
     cli::OutputOptions output;
     GraphProfileView view;

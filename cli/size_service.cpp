@@ -11,8 +11,6 @@
 
 #include <algorithm>
 
-namespace {
-
 using namespace archsim;
 
 constexpr const char* kExamples =
@@ -77,8 +75,6 @@ struct SizeOptions {
         flags.group("");
     }
 };
-
-} // namespace
 
 int main(int argc, char** argv) {
     SizeOptions size;

@@ -14,8 +14,6 @@
 
 namespace archsim {
 
-namespace {
-
 using namespace accelerator;
 
 struct CgraFacts : TiledFacts<CgraFacts> {
@@ -77,12 +75,12 @@ struct Fabric {
 /// A product on one unit: a chain of `stages` multiply-adds along the reduction, `lanes` results side by
 /// side; rows stream through. ceil(K/stages) ceil(N/lanes) such blocks are spread over the operator's units,
 /// and rows over what is left.
-struct Placement {
+struct FabricPlacement {
     double cycles = 0, units_used = 0, padded_macs = 0;
 };
 
-Placement place(const Contraction& c, const Fabric& f, double units, double pump) {
-    Placement p;
+static FabricPlacement place(const Contraction& c, const Fabric& f, double units, double pump) {
+    FabricPlacement p;
     const double blocks = c.groups * std::ceil(c.k / f.stages) * std::ceil(c.n / f.lanes);
     p.padded_macs = blocks * f.stages * f.lanes * c.m;
     if (blocks >= units) {
@@ -174,7 +172,7 @@ class CgraMapper final : public NetworkMapper,
             if (on_host(use, machine))
                 continue;
             for (const Contraction& c : use.op->work.contractions) {
-                const Placement p = place(c, fabric, own, pump);
+                const FabricPlacement p = place(c, fabric, own, pump);
                 products += p.cycles;
                 padded_macs += p.padded_macs;
                 units_used = std::max(units_used, p.units_used);
@@ -254,8 +252,6 @@ constexpr std::array kCgraProperties = {
     FamilyProperty{kProgrammability, "programmable in parallel patterns",
                    "Prabhakar et al., Plasticine, ISCA 2017"},
     FamilyProperty{"flexibility", "reconfigurable", "Prabhakar et al., Plasticine, ISCA 2017"}};
-
-} // namespace
 
 constinit const FamilyRow family::cgra{.name = "cgra",
                                        .title = "CGRA",

@@ -8,8 +8,6 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr std::size_t kImageRank = 4;
 // Operators that work on any layout, or are fused into a convolution (microsoft/onnxruntime, onnxruntime/
 // core/optimizer/nchwc_transformer.cc; a batch normalisation that is not folded only up to opset 9). Sigmoid
@@ -97,8 +95,6 @@ class Layouts {
     std::vector<std::uint8_t> blocked_; ///< per root tensor: written in blocks
     std::vector<Readers> readers_;      ///< per root tensor
 };
-
-} // namespace
 
 void find_relaid(const FusionGraph& fusion, const FusionPolicy& policy, std::vector<Subgraph>& subgraphs) {
     const auto convolution = [](const Subgraph& s) { return s.kind == OpKind::convolution; };

@@ -17,8 +17,6 @@
 
 namespace archsim {
 
-namespace {
-
 // The type of file whose bits per weight a format of llama.cpp stands for
 // (hardware_db/runtimes/llama.cpp.json: int4_weight_bits is that of Q4_K_M, int8_weight_bits that of Q8_0).
 constexpr std::array kFileTypes = {std::pair<std::string_view, std::string_view>{"int4", "Q4_K_M"},
@@ -50,19 +48,19 @@ constexpr Words kWords[] = {{" awq gptq 4bit q4 q4_k q4_k_m q4_k_l q4_k_xl ", "i
                             {" iq3_m ", "int4", 3.76},
                             {" bnb gguf dynamic ud qat block quantized kv ", "", 0}};
 /// What says how a network was trained on, or which of its files; neither changes its layers.
-bool is_tune(std::string_view lower) {
+static bool is_tune(std::string_view lower) {
     constexpr std::array<std::string_view, 5> kTunes = {"instruct", "chat", "it", "text", "latest"};
     return std::find(kTunes.begin(), kTunes.end(), lower) != kTunes.end();
 }
 
 /// "q4_k_m", "iq4_xs": written as types of GGUF files are, known or not.
-bool is_ggml_type(std::string_view word) {
+static bool is_ggml_type(std::string_view word) {
     word.remove_prefix(word.starts_with("iq") || word.starts_with("tq") ? 1 : 0);
     return word.size() > 1 && word[0] == 'q' && word[1] >= '1' && word[1] <= '8';
 }
 
 /// Bits of the blocks of a type: those of "q5_k" for "q5_k_s"; 0: not known.
-double block_bits(std::string_view type) {
+static double block_bits(std::string_view type) {
     if (!is_ggml_type(type))
         return 0;
     const double bits = checkpoint::ggml_bits(type);
@@ -71,7 +69,7 @@ double block_bits(std::string_view type) {
 
 /// The formats that a word at the end of a name means; nullopt: none. `format` stays as it is where the word
 /// says how the weights were quantised.
-bool takes(std::string_view word, std::optional<PrecisionConfig>& format) {
+static bool takes(std::string_view word, std::optional<PrecisionConfig>& format) {
     const std::string lower = lower_case(word);
     const auto* const known = std::find_if(std::begin(kWords), std::end(kWords), [&](const Words& w) {
         return w.words.find(" " + lower + " ") != w.words.npos;
@@ -91,7 +89,7 @@ bool takes(std::string_view word, std::optional<PrecisionConfig>& format) {
 }
 
 /// By name, or by an alias whatever its owner.
-const CatalogueEntry* find_owned(const Catalogue& catalogue, std::string_view name) {
+static const CatalogueEntry* find_owned(const Catalogue& catalogue, std::string_view name) {
     if (const CatalogueEntry* const entry = catalogue.find(name))
         return entry;
     const std::string bare = bare_name(name);
@@ -111,7 +109,7 @@ struct Parts {
     bool gguf = false;
 };
 
-Parts parts_of(std::string_view name) {
+static Parts parts_of(std::string_view name) {
     constexpr std::string_view kFile = ".gguf";
     Parts p;
     std::string_view rest = name.substr(name.rfind('/') + 1);
@@ -142,8 +140,6 @@ Parts parts_of(std::string_view name) {
     p.gguf = p.gguf || (!p.format && is_ollama_name(name));
     return p;
 }
-
-} // namespace
 
 std::string gguf_type_in(std::string_view name) {
     const Parts p = parts_of(name);

@@ -10,13 +10,11 @@
 
 namespace archsim {
 
-namespace {
-
 // Counts at which steps are estimated: half powers of two, between which times are nearly straight.
 constexpr std::array<std::int64_t, 24> kCountGrid = {
     1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096};
 /// Lengths at which they are: none, and the starts of the spans of contexts.
-constexpr std::int64_t length_at(std::size_t index) {
+static constexpr std::int64_t length_at(std::size_t index) {
     return index == 0 ? 0 : ContextCounts::kFirst << (index - 1);
 }
 // Where sequences stand while they share a step with prompts: c0.
@@ -28,7 +26,7 @@ struct Place {
     double part = 0;
 };
 
-Place on_counts(double x) {
+static Place on_counts(double x) {
     const auto above = std::ranges::lower_bound(kCountGrid, x);
     if (above == kCountGrid.begin())
         return {};
@@ -39,17 +37,15 @@ Place on_counts(double x) {
     return {high - 1, high, (x - low) / (static_cast<double>(kCountGrid[high]) - low)};
 }
 
-Place on_lengths(double x) {
+static Place on_lengths(double x) {
     const std::size_t span = ContextCounts::span_of(static_cast<std::int64_t>(x));
     const auto low = static_cast<double>(length_at(span));
     return {span, span + 1, (x - low) / (static_cast<double>(length_at(span + 1)) - low)};
 }
 
-double blend(double a, double b, double part) {
+static double blend(double a, double b, double part) {
     return a + part * (b - a);
 }
-
-} // namespace
 
 EnginePrices::EnginePrices(StepRunner runner, const Parallelism& parallelism, std::int64_t middle,
                            std::int64_t longest, const Capture& capture)

@@ -351,11 +351,11 @@ static std::vector<LabelledResult> ranked_architectures(const Compared& c) {
     });
 }
 
-AnswerDocument document_of(const ArchitectureComparison& c, const Explanations& explanations) {
+AnswerDocument document_of(const ArchitectureComparison& comparison, const Explanations& explanations) {
     using C = Compared;
-    const MetricView view = c.request.metric_view();
+    const MetricView view = comparison.request.metric_view();
     return {
-        c, "compare_architectures", "one model on architectures side by side",
+        comparison, "compare_architectures", "one model on architectures side by side",
         Members<C>{
             {"request", "what was asked", std::identity{}, architectures_request_members()},
             {"verdict", "the answer in a few lines",

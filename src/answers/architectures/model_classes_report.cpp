@@ -380,9 +380,9 @@ Report describe(const ModelClassComparison& c, PlainView, Format format) {
     return report;
 }
 
-AnswerDocument document_of(const ModelClassComparison& c, PlainView) {
+AnswerDocument document_of(const ModelClassComparison& comparison, PlainView) {
     using C = ModelClassComparison;
-    return {c,
+    return {comparison,
             "model_classes",
             "architectures over classes of models",
             {{"verdict", "the answer", class_lines, lines_members()},

@@ -216,12 +216,12 @@ static void add_brief(const ComprehensiveAnalysis& a, const ComprehensiveView& v
         add_section("Batch", describe(a.batches), report);
 }
 
-AnswerDocument document_of(const ComprehensiveAnalysis& a, const ComprehensiveView&) {
-    const MetricView view{a.batches.metrics, a.decision.request.cost};
+AnswerDocument document_of(const ComprehensiveAnalysis& analysis, const ComprehensiveView&) {
+    const MetricView view{analysis.batches.metrics, analysis.decision.request.cost};
     using A = ComprehensiveAnalysis;
     const auto result = [](const A& a) { return a.result; };
     return {
-        a, "analyze_comprehensive", "everything about one model on one device",
+        analysis, "analyze_comprehensive", "everything about one model on one device",
         Members<A>{{"request", "what was asked", result, request_members()},
                    {"verdict", "the answer in a few lines",
                     [](const A& a) {

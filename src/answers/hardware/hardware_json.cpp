@@ -134,8 +134,8 @@ static Members<PowerMode> power_mode_members() {
 template <class Answer>
 static AnswerDocument hardware_document(const Answer& answer, const Members<Answer>& rest) {
     return {answer, "list_hardware_mappers", "devices and software stacks",
-            Members<Answer>{{"verdict", "the answer",
-                             [](const Answer& answer) { return verdict_lines(answer); }, lines_members()}}
+            Members<Answer>{{"verdict", "the answer", [](const Answer& one) { return verdict_lines(one); },
+                             lines_members()}}
                 .with(rest)};
 }
 

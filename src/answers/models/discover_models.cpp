@@ -332,9 +332,9 @@ Report describe(const ModelList& list, const ModelListView& view, Format format)
     return report;
 }
 
-AnswerDocument document_of(const ModelList& list, const ModelListView&) {
+AnswerDocument document_of(const ModelList& answer, const ModelListView&) {
     using L = ModelList;
-    return {list,
+    return {answer,
             "discover_models",
             "models of the catalogue or of a folder",
             {{"verdict", "the answer", [](const L& list) { return verdict_lines(list); }, lines_members()},

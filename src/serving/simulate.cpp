@@ -21,6 +21,8 @@ void StepPrices::price_on(StepLoad load, std::span<StepCost> costs) {
     }
 }
 
+namespace {
+
 using serving::Engine;
 using serving::EngineRole;
 using serving::Event;
@@ -361,10 +363,14 @@ class Simulation {
     ServingOutcome out_;
 };
 
+} // namespace
+
 ServingOutcome simulate_serving(const ServingPlan& plan, StepPrices& prices,
                                 std::vector<ServedRequest> requests, StepPrices* prompt_prices) {
     return Simulation(plan, prices, std::move(requests), prompt_prices).run();
 }
+
+namespace {
 
 /// The requests of a load again and again, all at the start. What several of them begin with alike stays
 /// alike, what one of them has alone is new every time: so the prefix cache finds what it finds in a run.
@@ -434,7 +440,7 @@ struct LongRun {
 };
 
 /// So many that wait, and at most so many that engines begin with.
-static LongRun long_run(Repeated& load, std::size_t number, std::int64_t most) {
+LongRun long_run(Repeated& load, std::size_t number, std::int64_t most) {
     LongRun run;
     std::vector<ServedRequest> waiting;
     std::vector<double> ends; // of the answers, laid end to end
@@ -460,6 +466,8 @@ static LongRun long_run(Repeated& load, std::size_t number, std::int64_t most) {
     run.requests.insert(run.requests.end(), waiting.begin(), waiting.end());
     return run;
 }
+
+} // namespace
 
 double serving_capacity(const ServingPlan& plan, StepPrices& prices,
                         const std::vector<ServedRequest>& requests, StepPrices* prompt_prices) {

@@ -1,5 +1,7 @@
 #include "estimate/wall_power.hpp"
 
+#include "hardware/energy_table.hpp"
+
 namespace archsim {
 
 double WallPower::at(PowerBoundary boundary) const {

@@ -1,5 +1,6 @@
 #include "map/network_parts.hpp"
 
+#include "hardware/energy_table.hpp"
 #include "map/counts_of_structure.hpp"
 #include "map/format_invariants.hpp"
 #include "map/neighbours.hpp"

@@ -14,7 +14,7 @@ constexpr const char* kExamples = R"(  discover_models
   discover_models ./my_models
   discover_models --names)";
 
-/// What to ask for instead of a word that none of the models asked for has.
+/// The message for a word that no model has, with those that could be meant.
 static std::string no_such_model(const archsim::Session& session, const archsim::DiscoverOptions& options) {
     const bool narrowed = !options.task.empty() || !options.family.empty();
     const auto nearest = narrowed ? std::vector<std::string>() : session.catalogue().nearest(options.word);

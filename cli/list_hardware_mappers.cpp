@@ -26,7 +26,7 @@ static std::string names_of(const archsim::HardwareDatabase& database, const std
                      database.deployments(), [&](const auto& deployment) { return line(deployment.id); }, "");
 }
 
-/// What --this-machine was told: which entry to write as a file, and where the texts come from.
+/// The value of --this-machine: which entry to write as a file, and where the texts come from.
 struct MachineRequest {
     std::optional<std::string> which; ///< "processor" or "gpu", empty for the first; none: not asked
     bool probe = false;

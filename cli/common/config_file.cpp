@@ -79,7 +79,7 @@ static bool given(const std::vector<std::string>& arguments, const std::string& 
     });
 }
 
-/// What a document asks in words: those of the positional argument, and flags with their values.
+/// A document as the words of a command line: those of the positional argument, and flags with their values.
 struct ConfigWords {
     std::vector<std::string> front, words;
 
@@ -124,7 +124,7 @@ static void add_options(const Json& document, const std::string& file, const std
     append(arguments, asked.words);
 }
 
-/// What other tools of the field call a thing, and our names of it, of which a tool has one.
+/// A word of other tools of the field, and our names for the same, of which a tool has one.
 struct OtherNames {
     std::vector<std::string_view> theirs, ours;
 };

@@ -61,7 +61,7 @@ int terminal_width() {
     return kDefaultWidth;
 }
 
-/// What the library did not throw on purpose is no mistake of the user's.
+/// An exception that the library did not throw on purpose is no mistake of the user's.
 std::string own_fault(const std::string& name, const std::vector<std::string>& arguments,
                       std::string_view what) {
     return fmt::format(
@@ -180,7 +180,7 @@ int out_of_memory(const char* tool) noexcept {
     return status(Exit::input);
 }
 
-/// What the standard library does where nobody catches: it says what was thrown, and aborts.
+/// The standard library's handler says what was thrown, and aborts.
 std::terminate_handler& usual_end() {
     static std::terminate_handler handler = std::abort;
     return handler;

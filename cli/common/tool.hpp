@@ -1,5 +1,5 @@
 #pragma once
-// What every tool shares: option groups, output, exit codes. Tools parse, call the library and print; they
+// Shared by every tool: option groups, output, exit codes. Tools parse, call the library and print; they
 // compute nothing.
 
 #include "archsim/compare/decisions.hpp"

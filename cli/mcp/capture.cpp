@@ -23,7 +23,8 @@ namespace {
 
 /// The host (npm/lib/host.js) keeps what is written to a stream from now on.
 EM_JS(void, keep_output, (), { Module["keepOutput"](); });
-/// What it kept of a stream, in memory of malloc(), with a zero at its end; from now on it goes where it did.
+/// The kept output of a stream, in memory of malloc(), with a zero at its end; from now on it goes where it
+/// did.
 EM_JS(char*, kept_output, (int stream), {
     const bytes = Module["keptOutput"](stream);
     const at = _malloc(bytes.length + 1);

@@ -18,7 +18,7 @@ namespace archsim::cli {
 using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
-/// What assistants are offered where nobody says which: each tool's description costs them words.
+/// The tools that assistants are offered where nobody says which: each tool's description costs them words.
 constexpr std::array<std::string_view, 6> kCore = {"compare_models",  "explain_difference",
                                                    "size_service",    "local_models",
                                                    "discover_models", "list_hardware_mappers"};
@@ -143,8 +143,8 @@ class Tools {
 /// Answers until nobody asks any more.
 static int serve(const std::vector<ServedTool>& tools, const fs::path& folder, bool every, bool core) {
     refuse_new_files("archsim mcp writes no files; call the tool from a shell to write one");
-    // What a file names, a link in it too, is read through the same door as what a call names; beside the
-    // folder lie the database and the catalogue.
+    // Files that a file names, through links too, are read through the same door as what a call names; beside
+    // the folder lie the database and the catalogue.
     std::vector<fs::path> readable = model_dirs();
     readable.insert(readable.begin(), {folder, data_dir()});
     read_only_inside(readable);

@@ -32,14 +32,14 @@ constexpr double kLeastWeight = 0.5;
 constexpr double kSameTime = 1e-9;
 /// As far as what the effects say of a difference is believed to be off, and as far the other way.
 constexpr double kLeastDifference = 0.1;
-/// Of the variance within a set, what a row may share with others; the rest is its own.
+/// The most of the variance within a set that a row may share with others; the rest is its own.
 constexpr double kMostShared = 0.95;
 /// Squared scale where no class says another, and where the search for one begins: a factor of 1.35, 90 %.
 constexpr double kUsualScale = 0.02;
 
 using Rows = std::vector<const ErrorRow*>;
 
-/// What each squared deviation weighs in the next squared scale of Student's t.
+/// The weight of each squared deviation in the next squared scale of Student's t.
 static Eigen::ArrayXd likelihood_weights(const Eigen::ArrayXd& squares, double scale) {
     return (kDegreesOfFreedom + 1) / (kDegreesOfFreedom + squares / scale);
 }
@@ -245,7 +245,7 @@ static void fit_fresh(const std::vector<SetError>& sets, bool draw, ErrorModel& 
         scatters[family] = std::max(
             1.0, scatter_of(
                      sets, [&](const SetError& s) { return of_kind(s) && s.family == family; }, all_scatter));
-    // What a set's networks would leave of its mean had it no error of its own.
+    // The scatter of a set's mean that its networks alone would cause.
     const auto noise = [&](const SetError& set) { return scatters[set.family] * set.inside / set.networks; };
     const auto shared = [&](auto pick, double around) {
         double scale = around, devices = 0;
@@ -261,7 +261,7 @@ static void fit_fresh(const std::vector<SetError>& sets, bool draw, ErrorModel& 
         return std::pair(scale, devices);
     };
     const auto known_stack = [&](const SetError& set) { return of_kind(set) && set.stack_known; };
-    // What is assumed where few devices say anything.
+    // An assumption, where few devices say anything.
     const auto [all, n_measured] = shared(known_stack, kUnmeasuredPower);
     model.fresh.push_back({"", draw, all, all_scatter, static_cast<int>(n_measured)});
     for (const std::string& family : families) {

@@ -15,7 +15,7 @@ constexpr double kOutdated = 0.01;
 
 using MembersOf = std::map<std::string, std::set<std::string>>;
 
-/// What was measured: devices of each stack, and networks of each device under its stack.
+/// The measured ones: devices of each stack, and networks of each device under its stack.
 struct Measured {
     explicit Measured(const Validation& shipped) {
         for (const ValidatedRow& row : shipped.rows)
@@ -30,7 +30,7 @@ struct Measured {
     MembersOf devices, networks;
 };
 
-/// What is left to go by: after a network the other networks of its device where there are any, after a
+/// The evidence that remains: after a network the other networks of its device where there are any, after a
 /// device the stack where other devices carry it, after a family nothing.
 static std::string evidence_after(LeaveOut what, const ValidatedRow& row, const Measured& measured) {
     const auto others = [](const MembersOf& members, const std::string& of) {

@@ -84,8 +84,8 @@ static double median_of(std::vector<double> values) {
     return values.empty() ? 0 : values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-/// What the rows of other models than `without` ask a request to take beside the engine: the mean over models
-/// of the median by which mean times to the first token were longer than without it. In milliseconds.
+/// The time of a request beside the engine, from the rows of other models than `without`: the mean over
+/// models of the median by which mean times to the first token were longer than without it. In milliseconds.
 static double request_ms(const std::map<std::string, std::vector<double>>& longer,
                          const std::string& without) {
     double sum = 0, count = 0;
@@ -232,8 +232,8 @@ static std::vector<std::vector<std::size_t>> rows_by_engine(const std::vector<La
     return out;
 }
 
-/// Of the rows within a limit by `waits` the one with the most tokens of a device, of a layout where one is
-/// named.
+/// Among the rows within a limit by `waits`, the one with the most tokens of a device, of a layout where one
+/// is named.
 template <class Waits>
 static std::optional<std::size_t> most_tokens(const std::vector<LayoutRow>& rows, const LayoutGroup& group,
                                               const Parallelism* way, Waits&& waits) {

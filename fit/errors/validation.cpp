@@ -46,7 +46,7 @@ static ValidationSummary summary_of(std::string selection, const std::vector<con
 using Rows = std::vector<const ValidatedRow*>;
 using RankKey = std::string (*)(const MeasuredRow&);
 
-/// What both rankings hold fixed; '\n' cannot be part of a field.
+/// The part of a row that both rankings hold fixed; '\n' cannot be part of a field.
 static std::string workload_key(const MeasuredRow& row) {
     return (row.batch ? std::to_string(*row.batch) : "best") + '\n' + row.precision + '\n' + row.scope +
            '\n' + std::string(name_of(row.metric)) + '\n' + row.phase + '\n' + row.prompt_tokens + '\n' +

@@ -214,10 +214,10 @@ class Fitter {
     std::vector<double> jacobian_;
 };
 
-/// Of a row's time, what remains at least when all that variables price vanishes.
+/// The least share of a row's time that remains when all that variables price vanishes.
 constexpr double kLeastTime = 0.02;
 
-/// What a change leaves of a time is added to the rest, as in the lanes.
+/// The part of a time that a change leaves is added to the rest, as in the lanes.
 static double residual_of(const PricedRow& row, const std::vector<FitVariable>& start,
                           std::span<const double> x) {
     double time = 1;

@@ -132,7 +132,7 @@ static std::string stack_of(const HardwareDatabase& hardware, const ParameterSit
                                                         : site.runtime;
 }
 
-/// What tells values of one fit from values of another.
+/// Tells values of one fit from values of another.
 using FitKey = std::tuple<Parameter, bool, std::string, double, int, double>;
 
 static FitKey key_of(const ParameterSite& site, const Fact& fact) {
@@ -140,8 +140,8 @@ static FitKey key_of(const ParameterSite& site, const Fact& fact) {
             fact.value,     fact.fitted_n,       fact.fitted_error};
 }
 
-/// What a stack's kernels reach in 8 bits is most like what its fp32 kernels reach, which share their
-/// blocking and their authors: more than like the 8-bit kernels of other stacks.
+/// A stack's kernels in 8 bits reach most nearly what its fp32 kernels do, which share their blocking and
+/// their authors: more than like the 8-bit kernels of other stacks.
 static std::vector<Parameter> same_kernels_in_fp32(Parameter parameter) {
     switch (parameter) {
     case Parameter::integer_vector_efficiency:
@@ -153,7 +153,7 @@ static std::vector<Parameter> same_kernels_in_fp32(Parameter parameter) {
     }
 }
 
-/// What the stacks of `own` say of their fp32 kernels.
+/// The values that the stacks of `own` state of their fp32 kernels.
 static std::vector<double> of_same_kernels(const HardwareDatabase& hardware, Family family,
                                            const std::vector<ParameterSite>& own) {
     std::vector<double> values;
@@ -438,7 +438,7 @@ Expectation expect_elsewhere(const Session& session, Family family, Parameter pa
     return summarize_statements(std::move(evidence.empty() ? estimates : evidence), parameter);
 }
 
-/// What decides a parameter for a chip that has no value of its own under the stack.
+/// The site that decides a parameter for a chip that has no value of its own under the stack.
 static std::optional<ParameterSite> shared_site(const Device& device, const Runtime& runtime,
                                                 Parameter parameter) {
     Device without = device;
@@ -486,7 +486,7 @@ stated_parameters(const RowEstimator& estimator, const std::vector<MeasuredRow>&
     std::vector<TunedParameter> parameters;
     for (auto& [key, tuned] : found) {
         Expectation expected = expect(estimator.session(), families.at(key), tuned.sites);
-        // What nobody else states keeps its order of magnitude: rows that hardly use it would send it
+        // A value that nobody else states keeps its order of magnitude: rows that hardly use it would send it
         // anywhere.
         if (!(expected.spread > 0))
             expected = {tuned.start, kLooseSpread};

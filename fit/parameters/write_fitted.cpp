@@ -151,7 +151,7 @@ class Writer {
         if (says_the_same(entry, written))
             return;
         changed_ = true;
-        // What public facts alone say outlives every fit.
+        // Values from public facts alone outlive every fit.
         for (const char* kept : {"before", "by_generation"})
             if (const auto stated = entry.find(kept); stated != entry.end())
                 written[kept] = *stated;

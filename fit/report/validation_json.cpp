@@ -135,7 +135,7 @@ static void add(Json& line, const char* key, const std::string& value) {
         line[key] = value;
 }
 
-// What was measured, and whether estimates held, as hardware_db/evidence.json: one chip, stack, kind of
+// The measurements, and whether estimates held, as hardware_db/evidence.json: one chip, stack, kind of
 // network and kind of time a line.
 
 struct HeldGroup {

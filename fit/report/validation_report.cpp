@@ -269,7 +269,7 @@ static std::map<std::string, const ValidatedRow*> rows_by_id(const Validation& v
     return rows;
 }
 
-/// Of one group, under four sets of parameters.
+/// The errors of one group under four sets of parameters.
 struct FirstRunRow {
     std::string name;
     std::size_t rows;

@@ -68,7 +68,7 @@ static PowerBoundary boundary_in(std::string note) {
     return says("nvml") ? PowerBoundary::rail : PowerBoundary::chip;
 }
 
-/// Of all of the row's devices, alone.
+/// The power of all of the row's devices, alone.
 static double device_power(const PoweredRow& p) {
     return p.estimate.power_w * p.copies;
 }

@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 6> kCircumstances = {"variant",  "context
                                                             "sampling", "decided_by", "client"};
 constexpr std::array<std::string_view, 3> kScopes = {"kernel", "end_to_end", "offline"};
 
-/// What a word in a column stands for; the first is meant where the field is empty.
+/// The values that words in a column stand for; the first is meant where the field is empty.
 template <class Value>
 struct ColumnWord {
     std::string_view text;
@@ -156,7 +156,7 @@ class TableReader {
         return false;
     }
 
-    /// What tells how a row was taken beside its configuration.
+    /// The circumstances of a row beside its configuration.
     void read_circumstances(const CsvRecord& record, MeasuredRow& row) {
         read_boundary(record, row);
         row.variant = field(record, "variant");

@@ -23,7 +23,7 @@ namespace archsim {
 
 using Overrides = std::shared_ptr<const ParameterOverrides>;
 
-/// What stands in for the database.
+/// A database with changes.
 struct Changed {
     Overrides overrides;
     MachineChanges machine;
@@ -121,7 +121,7 @@ struct RowEstimator::State {
         return model != models.end() ? model->second : models.emplace(name, session.load(name)).first->second;
     }
 
-    /// What is served holds all that its rows were bound to, some hundred megabytes: the last one is kept.
+    /// A served model holds all that its rows were bound to, some hundred megabytes: the last one is kept.
     Model loaded_to_serve(const std::string& name) {
         constexpr std::size_t kKept = 1;
         const std::lock_guard lock(mutex);

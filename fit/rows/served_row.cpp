@@ -100,7 +100,7 @@ static void fill(const JsonValue& benchmark, const MeasuredRow& row, ServedProto
 
 constexpr std::string_view kFirstToken = "served_first_token", kPerToken = "served_per_token";
 
-/// What clients wait for in the run of one measurement, in milliseconds.
+/// The waits of clients in the run of one measurement, in milliseconds.
 struct Waits {
     Prediction first, per_token;
 };

@@ -97,7 +97,7 @@ static archsim_status guarded(char** error, Body body) {
     }
 }
 
-/// What a caller reads although the call failed: nothing there.
+/// A caller who reads although the call failed finds nothing there.
 template <class T>
 static void clear(T* out) {
     if (out != nullptr)
@@ -193,7 +193,7 @@ static archsim_estimate numbers_of(const Result& result) {
         copy_cut(e.reason, numbers.reason, sizeof numbers.reason);
         return numbers;
     }
-    // What is not known is a number that is none inside of the library, and 0 in C.
+    // Inside of the library the unknown is a number that is none; in C it is 0.
     const auto known = [](double value) { return std::isfinite(value) ? value : 0; };
     numbers.latency_s = known(e.latency_s);
     numbers.latency_low_s = known(e.latency_interval.low);

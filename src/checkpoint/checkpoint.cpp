@@ -16,7 +16,7 @@ using checkpoint::Decoder;
 constexpr std::uintmax_t kLargestConfig = 64u << 20;
 // In the folder of an adapter, which has no config.json; its fields say so and the reader refuses them.
 constexpr const char* kAdapter = "adapter_config.json";
-// What a model runs with when nothing is asked: as the models of the catalogue.
+// The sizes when nothing is asked: as the models of the catalogue.
 constexpr std::int64_t kDefaultSequence = 512;
 constexpr const char* kPast = "past_sequence";
 
@@ -48,7 +48,7 @@ struct QuantizationFile {
 constexpr QuantizationFile kQuantizationFiles[] = {
     {"hf_quant_config.json", "modelopt"}, {"quantize_config.json", "gptq"}, {"quant_config.json", "awq"}};
 
-/// What the object says of the quantisation itself; null: nothing.
+/// The object's own statement of the quantisation; null: none.
 static nlohmann::json* quantization_in(nlohmann::json& object) {
     for (const char* key : {"quantization_config", "compression_config", "quantization"})
         if (const auto it = object.find(key); it != object.end() && it->is_object() && !it->empty())
@@ -56,7 +56,7 @@ static nlohmann::json* quantization_in(nlohmann::json& object) {
     return nullptr;
 }
 
-/// What the first of the files beside the configuration says; null: there is none.
+/// The statement of the first of the files beside the configuration; null: there is none.
 static nlohmann::json read_quantization_file(const std::filesystem::path& folder) {
     for (const QuantizationFile& file : kQuantizationFiles) {
         std::error_code ignored;

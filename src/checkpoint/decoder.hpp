@@ -26,7 +26,7 @@ enum class MixerKind : std::uint8_t {
     linear,       ///< one matrix instead of attention
 };
 
-/// What a layer sees of the positions before it.
+/// The positions before it that a layer sees.
 struct LayerWindow {
     std::int64_t positions = 0; ///< 0: all
     bool chunked = false;       ///< it does not slide
@@ -34,7 +34,7 @@ struct LayerWindow {
 
 enum class HeadNorm : std::uint8_t { none, per_head, whole };
 
-/// What mixes the tokens of a layer; sizes that the kind does not have stay 0.
+/// The mixer of a layer's tokens; sizes that the kind does not have stay 0.
 struct TokenMixer {
     MixerKind kind = MixerKind::none;
     std::int64_t heads = 0, kv_heads = 0, head_size = 0;
@@ -100,14 +100,14 @@ struct ResidentWeight {
     double bits = 0; ///< per element; 0: as the type of the checkpoint
 };
 
-/// What layers are given beside the residual stream (Gemma 3n); sizes of parts that are not there stay 0.
+/// The inputs of layers beside the residual stream (Gemma 3n); sizes of parts that are not there stay 0.
 struct LayerInputs {
     std::int64_t width = 0, vocabulary = 0; ///< a row of this width per layer and token of this vocabulary
     std::int64_t rank = 0;                  ///< of a narrow path beside attention (LAuReL, arXiv:2411.07501)
     std::int64_t streams = 0;               ///< residual streams side by side (AltUp, arXiv:2301.13310)
 };
 
-/// What a file says of its weights as a whole.
+/// A file's statements of its weights as a whole.
 struct StatedWeights {
     double parameters = 0; ///< sum over its tensors; 0: not stated
     std::string unread;    ///< the largest tensor that no part of the decoder is read from

@@ -1,4 +1,4 @@
-// What mixes the tokens of a layer of a GGUF file, told by its tensors.
+// The token mixers of a GGUF file's layers, told by their tensors.
 
 #include "checkpoint/fields.hpp"
 #include "checkpoint/gguf_file.hpp"
@@ -141,9 +141,9 @@ TokenMixer read_gguf_mixer(const GgufFile& f, std::int64_t i, const LayerWindow&
 
 // Which layers of a GGUF file attend within a window.
 
-/// What llama.cpp sets by name (gguf_windows of hardware_db/model_types.json). A key of the file changes the
-/// period, not which of a group sees everything; an architecture that is not listed has no windows there,
-/// whatever the file says.
+/// Windows that llama.cpp sets by name (gguf_windows of hardware_db/model_types.json). A key of the file
+/// changes the period, not which of a group sees everything; an architecture that is not listed has no
+/// windows there, whatever the file says.
 struct WindowedArchitecture {
     std::string name;
     std::size_t period = 1;    ///< one layer of so many sees everything; 1: all do

@@ -36,7 +36,7 @@ class Residual {
         pending_ = kNoTensor;
         return sum_;
     }
-    /// What `path` computes; `after`: the name of a norm on the way into the stream; empty: none.
+    /// Adds the result of `path`; `after`: the name of a norm on the way into the stream; empty: none.
     void add(const std::string& path, TensorId x, const std::string& after) {
         if (x == kNoTensor)
             return;
@@ -90,7 +90,7 @@ static LayerRows add_layer_rows(GraphMaker& g, TensorId ids, TensorId rows) {
                    names, {{"axis", std::int64_t{-1}}});
 }
 
-/// What a layer makes of its row and the stream.
+/// The input of a layer, from its row and the stream.
 static TensorId add_layer_input(GraphMaker& g, const std::string& path, TensorId x, TensorId row) {
     const std::int64_t width = g.decoder().layer_inputs.width;
     const std::string gate = path + "/per_layer_input_gate";

@@ -43,8 +43,8 @@ class GraphMaker {
     TensorId buffer(const std::string& name, Shape shape);
     TensorId input(const std::string& name, DataType type, std::vector<Axis> shape, double storage_bits = 0);
     void output(TensorId tensor, std::vector<Axis> shape);
-    /// What `layer` carries from step to step, as an input and as an output; nothing where the model does not
-    /// generate. `kind`: "past_key_values.#.key", with the layer's number for #.
+    /// The state that `layer` carries from step to step, as an input and as an output; nothing where the
+    /// model does not generate. `kind`: "past_key_values.#.key", with the layer's number for #.
     TensorId past(std::string_view kind, std::size_t layer, std::vector<Axis> shape, double storage_bits = 0);
     void present(TensorId tensor, std::vector<Axis> shape);
     /// A name with the number of the layer in this pass for #.
@@ -107,7 +107,7 @@ TensorId add_compressed_attention(GraphMaker& g, const std::string& path, std::s
                                   const TokenMixer& m, TensorId x);
 TensorId add_recurrence(GraphMaker& g, const std::string& path, std::size_t layer, const TokenMixer& m,
                         TensorId x);
-/// What a sparse index reads: queries, the key of each position (or compressed vector), and how many
+/// The inputs of a sparse index: queries, the key of each position (or compressed vector), and how many
 /// positions one key stands for.
 struct IndexInputs {
     TensorId queries = kNoTensor, key = kNoTensor;

@@ -42,8 +42,8 @@ const Implied& implied_by(std::string_view model_type, bool& known) {
 
 using nlohmann::json;
 
-/// What `to_diff_dict` of transformers leaves out of a file, because the class of the configuration says the
-/// same. Only of classes whose files are seen without them: parts of other models.
+/// Adds what `to_diff_dict` of transformers leaves out of a file because the class of the configuration says
+/// the same. Only of classes whose files are seen without them: parts of other models.
 void fill_in(json& object) {
     const auto type = object.find("model_type");
     const json& defaults = model_types().at("defaults");

@@ -14,7 +14,7 @@ namespace archsim::checkpoint {
 /// The table, read when it is first asked for.
 const nlohmann::json& model_types();
 
-/// What an architecture has although its configuration has no field for it.
+/// Properties of an architecture that its configuration has no field for.
 struct Implied {
     std::string type; ///< a prefix of the configuration's model_type
     HeadNorm norm = HeadNorm::none;

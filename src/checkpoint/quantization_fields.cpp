@@ -415,8 +415,8 @@ static std::optional<Precision> cache_format(Fields& q) {
     return stated_format(s, "float");
 }
 
-/// Of several schemes the one that most weights have is that of the checkpoint, and its products are taken to
-/// the narrowest format of any: no matrix meets a narrower one than it is quantised for.
+/// The scheme that most weights have is that of the checkpoint, and its products are taken to the narrowest
+/// format of any: no matrix meets a narrower one than it is quantised for.
 static void weigh_schemes(Decoder& decoder) {
     std::map<std::string, double> weights;
     double most = 0;

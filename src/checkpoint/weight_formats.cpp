@@ -69,7 +69,7 @@ static const std::vector<Spelling>& spellings_known() {
 
 constexpr std::string_view kExperts = "experts", kAny = "*";
 
-/// What a component of a pattern may be called in our graph; stars around a name stay there.
+/// The names of a pattern's component in our graph; stars around a name stay there.
 static std::vector<std::string> own_names(const std::string& component) {
     std::vector<std::string> names{component};
     const std::size_t from = component.find_first_not_of('*');

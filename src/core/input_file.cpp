@@ -38,7 +38,7 @@ static void expect_inside(const std::string& named, const fs::path& real) {
                    "copy it there, without a link");
 }
 
-/// What the sentence calls a thing that is no regular file.
+/// A word for a thing that is no regular file.
 static const char* kind_of(mode_t mode) {
     return S_ISDIR(mode)    ? "is a folder, not a file"
            : S_ISFIFO(mode) ? "is a pipe, not a file"
@@ -88,7 +88,7 @@ InputFile::InputFile(const fs::path& file, Streams streams)
         else if (streams == Streams::refused || !stream)
             fail(kind_of(status.st_mode), "name a file");
         if (!readable_folders().empty()) {
-            // Of what is open: a name may lead elsewhere a moment later.
+            // The status of the open file: a name may lead elsewhere a moment later.
             std::error_code unknown;
             fs::path real = fs::read_symlink(fmt::format("/proc/self/fd/{}", descriptor_), unknown);
             if (unknown)

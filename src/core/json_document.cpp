@@ -80,7 +80,7 @@ class DocumentBuilder {
     /// Nobody wants what follows.
     bool stopped() const { return stopped_; }
 
-    // What RapidJSON calls.
+    // RapidJSON calls these.
     bool Null() { return add(JsonValue()); }
     bool Bool(bool value) { return add(JsonValue(value)); }
     bool Int(int value) { return add(JsonValue(std::int64_t{value})); }

@@ -75,7 +75,7 @@ static std::optional<double> parse_with(std::string_view text, const std::array<
     return std::nullopt;
 }
 
-/// What `read` makes of the text before a "/", per second: the rest is a unit of time.
+/// The number that `read` finds before a "/", per second: the rest is a unit of time.
 static std::optional<double> per_second(std::string_view text,
                                         std::optional<double> (*read)(std::string_view)) {
     const std::size_t at = text.rfind('/');

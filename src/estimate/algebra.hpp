@@ -43,7 +43,8 @@ void hold_together(MemoryEstimate& whole, const MemoryEstimate& stage, double sh
 /// W.
 Estimate in_sequence(std::span<const Stage> stages);
 
-/// What is known of networks like the one of `from`: of a sequence that of the stage that takes longest.
+/// Takes over the evidence of networks like the one of `from`: in a sequence that of the stage that takes
+/// longest.
 void take_evidence(const Estimate& from, Estimate& to);
 
 /// The same pass several times: in_sequence of one stage, with its subgraphs.

@@ -158,7 +158,7 @@ class Joiner {
         }
         std::size_t best = before_.size();
         double fastest = seconds(all_pieces);
-        // What is saved in time may cost energy, in the same proportion at most.
+        // A saving in time may cost energy, in the same proportion at most.
         const double budget = joules(all_pieces) * fastest * (1 + kRounding);
         for (std::size_t at = 0; at < before_.size(); ++at) {
             if (at > 0) {

@@ -438,9 +438,9 @@ bool faster(const Estimate& a, const Estimate& b, Scenario scenario) {
                                          : a.throughput_per_s > b.throughput_per_s;
 }
 
-/// Of the machine as its scenario has it: one batch at a time, or what a batch costs amid others. A compiler
-/// that can lay a network out in several ways takes the fastest: what did not fit before and does now is one
-/// more to choose from.
+/// Estimates the machine as its scenario has it: one batch at a time, or what a batch costs amid others. A
+/// compiler that can lay a network out in several ways takes the fastest: what did not fit before and does
+/// now is one more to choose from.
 Estimate estimate_scenario(const NetworkWork& work, const Machine& machine, const EstimateOptions& options,
                            BatchCounts& counted) {
     Estimate best = estimate_arrangement(work, machine, options, counted);
@@ -458,7 +458,7 @@ Estimate estimate_scenario(const NetworkWork& work, const Machine& machine, cons
     return best;
 }
 
-/// What is left out takes time and energy: no upper end is known of these, no lower one of rates.
+/// The part that is left out takes time and energy: no upper end is known of these, no lower one of rates.
 Estimate as_bound(Estimate e) {
     if (e.uncounted.empty() || e.latency_s <= 0)
         return e;
@@ -480,7 +480,8 @@ Estimate estimate(const NetworkWork& work, const Machine& machine, const Estimat
     Estimate e = estimate_scenario(work, machine, options, counted);
     if (machine.scenario == Scenario::latency || e.latency_s <= 0)
         return as_bound(std::move(e));
-    // What a batch costs amid others is no time from its start to its end: that is the time of a batch alone.
+    // The cost of a batch amid others is no time from its start to its end: that is the time of a batch
+    // alone.
     Machine unshared = machine;
     unshared.scenario = Scenario::latency;
     Estimate alone = estimate_scenario(work, unshared, options, counted.alone());

@@ -15,7 +15,8 @@ namespace archsim {
 /// waiting.
 constexpr double kLowestClockRatio = 0.01;
 constexpr int kBisections = 24;
-/// Of the search for the least energy: the lowest clock that regulators are known to hold for long.
+/// The lower end of the search for the least energy: the lowest clock that regulators are known to hold for
+/// long.
 constexpr double kLowestEfficientRatio = 0.2;
 
 class Solver {

@@ -9,7 +9,7 @@
 
 namespace archsim::npu {
 
-/// What stages side by side take together.
+/// The sums of stages side by side.
 struct Sum {
     double units = 0, controllers = 0, weights = 0;
 
@@ -83,14 +83,14 @@ static double shortest_between(std::span<const Stage> stages, const Capacity& ca
     }
 }
 
-/// What is known of the shortest interval of some stages side by side: it is no shorter than `low`, or
+/// The shortest interval of some stages side by side, as far as known: it is no shorter than `low`, or
 /// exactly that.
 struct Known {
     double low = 0;
     bool exact = false;
 };
 
-/// What is known of every run of stages, whatever a byte costs; empty for networks of more stages than that,
+/// The intervals of every run of stages, whatever a byte costs; empty for networks of more stages than that,
 /// as no published one has: its size grows with the square.
 class Intervals {
   public:
@@ -98,7 +98,8 @@ class Intervals {
         : stages_(stages <= kMost ? stages : 0), known_(stages_ * stages_) {}
 
     bool empty() const { return known_.empty(); }
-    /// Of the stages `first` to `end`. Stages more never shorten an interval: bounds of fewer hold here.
+    /// The interval of the stages `first` to `end`. Stages more never shorten an interval: bounds of fewer
+    /// hold here.
     Known& of(std::size_t first, std::size_t end) {
         if (empty())
             return nothing_ = {};

@@ -68,7 +68,7 @@ static void set_reached(Machine& m, Resource resource, Parameter parameter, cons
     m.rates[static_cast<std::size_t>(resource)] = {rate, {&clock}};
 }
 
-/// What a stack's code reaches replaces what the ports of a core could do.
+/// The rates that a stack's code reaches replace what the ports of a core could do.
 static void reached_rates(Machine& m, const Fact& clock) {
     set_reached(m, Resource::l2_bytes, Parameter::l2_bytes_per_clock, clock);
     set_reached(m, Resource::llc_bytes, Parameter::llc_bytes_per_clock, clock);

@@ -150,7 +150,7 @@ class DpuMapper final : public ViewMapper<DpuCore>, public CountsOfStructure, pu
         // A second tensor means an element-wise instruction of its own, also behind a convolution.
         const bool joins = work.extra_bytes > 0 && work.kind != OpKind::data_movement;
         cycles.layers += joins;
-        // What follows no layer that it could fold into passes through the narrow engine for itself.
+        // Work that follows no layer which it could fold into passes through the narrow engine for itself.
         // Moves of data are copies in memory.
         if (cycles.layers == 0 && elements > 0 && work.kind != OpKind::data_movement) {
             cycles.layers = 1;

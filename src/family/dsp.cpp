@@ -52,7 +52,7 @@ static bool continues(const NetworkWork& network) {
     return std::ranges::any_of(network.subgraphs, [](const SubgraphWork& s) { return s.kv_bytes > 0; });
 }
 
-/// What one network gets of the chip.
+/// The part of the chip that one network gets.
 struct DspCore {
     DspCore(const Machine& machine, const NetworkWork& work)
         : m(machine), network(work), formats(machine, work.precision) {

@@ -14,11 +14,10 @@ struct Tile {
 };
 
 // Thread-block tiles that cuBLAS, cuDNN and CUTLASS ship (names of the kernels in the NeuSight traces).
-constexpr std::array kTiles = {
-    Tile{256, 128}, Tile{128, 256}, Tile{128, 128}, Tile{128, 64}, Tile{64, 128}, Tile{64, 64}, Tile{64, 32},
-    Tile{32, 64}, Tile{128, 32}, Tile{32, 128},
-    // Of kernels for few rows of packed weights (Marlin), where they are asked for.
-    Tile{16, 128}, Tile{16, 64}};
+constexpr std::array kTiles = {Tile{256, 128}, Tile{128, 256}, Tile{128, 128}, Tile{128, 64}, Tile{64, 128},
+                               Tile{64, 64}, Tile{64, 32}, Tile{32, 64}, Tile{128, 32}, Tile{32, 128},
+                               // For few rows of packed weights (Marlin), where they are asked for.
+                               Tile{16, 128}, Tile{16, 64}};
 constexpr std::array kSplits = {1.0, 2.0, 4.0, 8.0, 16.0};
 
 // One step of the reduction loop moves 64 bytes of each row of the tile (CUTLASS default tile K of 32 half

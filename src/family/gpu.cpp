@@ -25,7 +25,7 @@ struct GpuFacts : FactsOf<GpuFacts> {
     Fact host_speed;             ///< of the core that starts kernels, relative to that of Jetson AGX Xavier
 };
 
-/// What the host does takes as long as its core is slow.
+/// The work of the host takes as long as its core is slow.
 static void scale_host_times(Machine& machine, const Fact& /*clock*/) {
     const Fact& speed = machine.device->facts.as<GpuFacts>().host_speed;
     if (!speed.known())
@@ -40,7 +40,8 @@ class GpuMapper final : public ViewMapper<gpu::View>, public CountsOfStructure {
     std::string_view name() const override { return "gpu"; }
 
     void count(const gpu::View& view, const SubgraphWork& work, Mapping& out) const override {
-        // What the stack has no kernel for runs on the host, what follows it in the subgraph on the GPU.
+        // Operators without a kernel of the stack run on the host, those behind them in the subgraph on the
+        // GPU.
         const bool hosted = work.kind != OpKind::free && !work.operators.empty() &&
                             accelerator::on_host(work.operators.front(), view.machine);
         accelerator::add_fallback(work, view.machine, out);
@@ -75,7 +76,7 @@ class GpuMapper final : public ViewMapper<gpu::View>, public CountsOfStructure {
 
     LooksAt looks_at() const override { return LooksAt::neighbours; }
 
-    /// Of formats with matrix engines it reads their rate, and may sum fp16 in fp16.
+    /// It reads the rate of formats with matrix engines, and may sum fp16 in fp16.
     bool tells_apart(Precision a, Precision b, const Machine& machine) const override {
         const auto rate = [&](Precision p) {
             return machine.matrix_ops(p) * (p == Precision::fp16 ? gpu::half_accumulation_gain(machine) : 1);

@@ -82,8 +82,8 @@ static Product tiled(const View& view, const SubgraphWork& work, const Contracti
     // Scales of blocks are applied between the products, and each expert's rows are gathered first.
     if (p.engine.matrix && has_experts(work) && bits_of(p.multiplied) <= kNarrowExpertBits)
         g.efficiency *= view.param(Parameter::narrow_expert_efficiency, 1);
-    // What is multiplied in fp32 beside narrower products is a library's, which splits long reductions: 6.9
-    // us for one row of 6144 x 128 weights, 13.6 us for two, on B200 (vllm-project/vllm#44343).
+    // A product in fp32 beside narrower ones is a library's, which splits long reductions: 6.9 us for one row
+    // of 6144 x 128 weights, 13.6 us for two, on B200 (vllm-project/vllm#44343).
     if (!p.engine.matrix && multiplies_floats_alone(work))
         g.split_cycles = view.param(Parameter::kernel_floor_cycles, -1);
     p.tile = view.tiles.of(shape, g);

@@ -64,7 +64,7 @@ static bool has_groups(const Operator& op) {
     return op.type == "GroupNormalization" || op.type == "InstanceNormalization";
 }
 
-/// What kernels of a framework spend on finding elements: they read rows in steps of a vector where all
+/// The cost of finding elements in kernels of a framework: they read rows in steps of a vector where all
 /// operands are alike, and otherwise compute where each element lies in each operand. Normalisation by groups
 /// of channels takes two: one over the statistics, one that scales by channels. Worked: 100 M elements of one
 /// tensor times a row, 47.5 operations of integers each, take 0.29 ms of the 8,448 lanes that an H100 has for

@@ -27,7 +27,7 @@ static double special_rate(const Device& device) {
     return rate;
 }
 
-/// Of a network's convolutions, in multiply-accumulates, the share that has groups of several channels.
+/// The share of a network's convolutions, in multiply-accumulates, that has groups of several channels.
 static double grouped_share(const NetworkWork& network) {
     double grouped = 0, all = 0;
     for (const SubgraphWork& work : network.subgraphs) {

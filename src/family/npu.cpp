@@ -327,7 +327,7 @@ class NpuMapper final : public NetworkMapper,
         double fetched = 0; ///< bytes of inputs that the array takes out of the buffer
     };
 
-    /// Of the stages of a pipeline, as they are laid out; nothing of other arrays.
+    /// The stages of a pipeline, as they are laid out; none of other arrays.
     struct Stages {
         double cycles = 0;        ///< of the array, as its stages ask for
         double outside_bytes = 0; ///< of images that come in and go out
@@ -512,7 +512,7 @@ class NpuMapper final : public NetworkMapper,
             if (on_host(use, m))
                 continue;
             for (const Contraction& c : use.op->work.contractions) {
-                // What is fetched serves all output channels that the array makes at once.
+                // A fetch serves all output channels that the array makes at once.
                 if (array.fetches)
                     sum.fetched += c.macs() / std::min(array.cols, c.n) * bytes_of(use.compute);
                 sum.format = array.formats.of(use.compute);

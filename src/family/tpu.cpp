@@ -26,7 +26,7 @@ struct SystolicFacts : TiledFacts<SystolicFacts> {
     std::string dataflow;
 };
 
-/// What the formulas need of the machine, once per network.
+/// The numbers of the machine that the formulas need, once per network.
 struct Chip {
     Chip(const Machine& m, const NetworkWork& work) : machine(m), network(work), formats(m, work.precision) {
         const SystolicFacts& facts = m.device->facts.as<SystolicFacts>();

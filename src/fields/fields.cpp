@@ -63,7 +63,7 @@ const QuestionField& question_field(std::string_view name) {
     return field_at(question_fields(), name, kQuestion);
 }
 
-/// What fields must keep to together, once all are there.
+/// Checks what fields must keep to together, once all are there.
 static void check_together(const Question& question, Spelling spelling) {
     const auto name = [&](const char* key) { return question_field(key).spelled(spelling); };
     if (const Duty& duty = question.conditions.duty;

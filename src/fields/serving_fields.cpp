@@ -33,7 +33,7 @@ static auto usual_number(At at, T low) {
     };
 }
 
-/// What a request has there, where it is another number than a new one has.
+/// The number of a request, where it is another than a new one has.
 template <class At>
 static auto other_number(At at) {
     return [at, usual = ServingRequest{}](const ServingRequest& r) { return unusual(at(r), at(usual)); };

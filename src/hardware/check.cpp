@@ -133,7 +133,7 @@ class Checker {
         devices_.push_back(std::move(read.device));
     }
 
-    /// What is sold for servers is rented, or its file says why not; a price per hour says in which market.
+    /// A device for servers is rented, or its file says why not; a price per hour says in which market.
     static void rental(const Device& device, std::vector<Finding>& own) {
         if (device.cloud_price && device.cloud_price->amount.known() && device.cloud_price->market.empty())
             own.push_back(finding(FindingKind::missing_field, device.file, "/price/cloud/market",
@@ -145,7 +145,8 @@ class Checker {
                                   R"(add "cloud", or "not_rented" with a reason and a date)"));
     }
 
-    /// What a device that extends nothing usable states itself. Absent fields and names may be its base's.
+    /// Checks what a device that extends nothing usable states itself. Absent fields and names may be its
+    /// base's.
     void part_of_device(const DatabaseEntry& entry, const JsonValue& document, std::vector<Finding>& own) {
         DeviceReading read = read_device_fields(document, entry.file);
         for (Finding& f : read.findings) {
@@ -325,7 +326,7 @@ class Checker {
         }
     }
 
-    /// What servers do, where the database says so: its schema, and stacks that exist.
+    /// Checks servers.json, where there is one: its schema, and stacks that exist.
     void servers() {
         std::vector<Finding> own;
         if (const auto document = table("servers", own, own))

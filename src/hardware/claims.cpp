@@ -22,7 +22,7 @@ constexpr std::array kBounded = {
     Bounded{Parameter::inference_overhead, false, 2,
             "s per inference are assumed, less than half of what any measured accelerator pays"}};
 
-/// What a stack states for all its devices or for a generation.
+/// A statement of a stack for all its devices or for a generation.
 struct Claim {
     const Runtime* runtime;
     std::string where;
@@ -72,7 +72,7 @@ static void check_bounded(const Bounded& bounded, std::span<const std::shared_pt
         const double at_best = bounded.more_is_better ? *best * bounded.margin : *best / bounded.margin;
         if (!better(claim.value->value, at_best))
             continue;
-        // What is assumed at the bound would cross it at the next fit; at the best it has the whole margin.
+        // An assumption at the bound would cross it at the next fit; at the best it has the whole margin.
         findings.push_back({.kind = FindingKind::inconsistent,
                             .message = fmt::format("{:g} {} ({:g})", claim.value->value, bounded.says, *best),
                             .file = claim.runtime->file,

@@ -103,7 +103,7 @@ struct HardwareDatabase::State {
     std::map<std::string, std::shared_ptr<const Runtime>> runtimes; ///< by file
     std::optional<std::vector<Deployment>> deployments;
 
-    /// What is wrong with a file that is not the database's own: what reading it found, and numbers that
+    /// The faults of a file that is not the database's own: what reading it found, and numbers that
     /// contradict each other.
     static std::vector<Finding> own_findings(const DatabaseEntry& entry, const Device& device) {
         if (entry.text != nullptr || entry.layer == 0)

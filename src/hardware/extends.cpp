@@ -8,7 +8,7 @@ namespace archsim {
 
 constexpr std::array<std::string_view, 7> kIdentity = {"id",      "name",        "aliases", "notes",
                                                        "extends", "measured_as", "$schema"};
-// What is of one product: another with the same chip, and other engines or clocks, has its own.
+// Facts of one product: another with the same chip, and other engines or clocks, has its own.
 constexpr std::array<std::string_view, 4> kOfProduct = {"peaks", "price", "sold_for", "slices"};
 
 static bool has_names(const JsonValue& value) {
@@ -35,7 +35,7 @@ class Merge {
                 qualify_sources(member, prefix);
     }
 
-    /// What of the base its heir has: all but its identity, its own sources renamed.
+    /// The part of the base that its heir has: all but its identity, its own sources renamed.
     JsonValue heritage(const JsonValue& base, const std::string& prefix, bool same_product) {
         std::vector<JsonMember> kept;
         for (const JsonMember& member : base.members()) {

@@ -8,7 +8,7 @@
 
 namespace archsim {
 
-// What these entries describe belongs to the process, and so does the table.
+// The machine of these entries is the process's own, and so is the table.
 struct MadeEntries {
     std::mutex mutex;
     std::map<std::string, MadeEntry, std::less<>> entries; ///< by name_key

@@ -210,7 +210,8 @@ static std::string words(std::string_view name) {
     return text;
 }
 
-/// What no compiler has to do anything for: it was computed before, or is another name for the same bytes.
+/// Whether no compiler has to do anything for it: it was computed before, or is another name for the same
+/// bytes.
 static bool without_work(const Operator& op) {
     return op.folded || op.work.kind == OpKind::free;
 }

@@ -124,7 +124,7 @@ class Annotator {
         return out;
     }
 
-    /// Of a ValueInfoProto: its TypeProto states a shape, or is that of no tensor.
+    /// Whether a ValueInfoProto has one: its TypeProto states a shape, or is that of no tensor.
     bool has_shape(Range message) {
         for (FieldReader field(source_, message); field.next();) {
             if (field.key() != delimited(2))

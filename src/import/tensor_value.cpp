@@ -341,7 +341,7 @@ void read_type(std::string_view type, Tensor& tensor, Findings& findings) {
                    kSparseTensor = delimited(8), kOptional = delimited(9);
     ValueKind kind = ValueKind::tensor;
     for (protozero::data_view declared(type.data(), type.size());;) {
-        // Of the alternatives the last one counts.
+        // The last of the alternatives counts.
         std::uint32_t which = 0;
         protozero::data_view content;
         for (protozero::pbf_reader message(declared); message.next();)

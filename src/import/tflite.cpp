@@ -139,7 +139,8 @@ AxisOrder TfliteCall::order() const {
     const auto& inputs = op_.inputs;
     if (std::ranges::none_of(inputs, [&](auto i) { return graph_.is_channels_first(i); }))
         return AxisOrder::file;
-    // What is broadcast against an image must be one too, or a constant that can be declared like one.
+    // A tensor that is broadcast against an image must be one too, or a constant that can be declared like
+    // one.
     const auto fits = [&](std::int64_t i) {
         if (i < 0)
             return true;

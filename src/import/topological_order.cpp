@@ -85,7 +85,7 @@ class DepthFirst {
         open_.push_back({node});
     }
 
-    /// What no output needs, by the names of what it makes.
+    /// Visits what no output needs, by the names of what it makes.
     void visit_dead_ends() {
         std::vector<std::pair<std::string, std::size_t>> left;
         std::vector<bool> is_read(graph_.nodes.size(), false);

@@ -83,7 +83,7 @@ static std::vector<GpuSeen> read_amd(std::string_view text) {
 // Makers of computing GPUs, by their ids of the PCI bus.
 constexpr std::string_view kPciNvidia = "0x10de", kPciAmd = "0x1002", kPciIntel = "0x8086";
 
-/// What hardware_db/pci_ids.json calls a card; empty where it has no such one.
+/// The name of a card in hardware_db/pci_ids.json; empty where it has no such one.
 static std::string card_name(std::string_view vendor, std::string_view device) {
     std::vector<Finding> findings;
     const auto document = parse_document(data_table("pci_ids.json").string(), findings);

@@ -17,7 +17,7 @@ static bool assumes_nothing(const Runtime& stack) {
     return std::ranges::find(stack.generations, "*") != stack.generations.end();
 }
 
-/// Of each class of engines those that are listed first, the strongest: a network waits for the slowest of
+/// The count of each class's engines that are listed first, the strongest: a network waits for the slowest of
 /// the units that share it, so that stacks leave a hybrid processor's efficiency cores out.
 static double largest_unit_count(const Device& device) {
     std::map<EngineClass, double> first;
@@ -29,7 +29,7 @@ static double largest_unit_count(const Device& device) {
     return units;
 }
 
-/// What the driver, and of a memory that the host uses, too, its system lets programs have.
+/// The memory that the driver, and the system of a host that shares it, let programs have.
 static double usable_memory(const Device& device) {
     const double capacity = device.dram->capacity.value_or(0);
     const bool small = capacity <= family_number(device, "small_memory").value_or(0);

@@ -1,5 +1,4 @@
-// What a device does when it lacks the requested format. The result is never silently equal: the note says
-// it.
+// The substitute for a format that a device lacks. The result is never silently equal: the note says it.
 
 #include "archsim/map/machine.hpp"
 #include "hardware/parameter_site.hpp"

@@ -373,7 +373,7 @@ class Sharder {
         const double tokens = elements(part.inputs.front()) / first.k, chosen = first.groups * first.m,
                      picks = chosen / tokens;
         const double own = std::ceil(experts / devices), share = own / experts, all = chosen * groups;
-        // Of its experts a chip reads those that somebody picked, the busiest as many standard deviations
+        // A chip reads those of its experts that somebody picked, the busiest as many standard deviations
         // above the mean as its rows are.
         const double picked = 1 - same_everywhere(std::pow(1 - picks / experts, tokens * groups));
         if (devices != spread_over_)

@@ -139,7 +139,7 @@ class Search {
         }
         take(t);
     }
-    /// What a tile of so many outputs moves at least: inputs pass for each, unless they stay.
+    /// The least that a tile of so many outputs moves: inputs pass for each, unless they stay.
     double least_with(double k) const {
         const bool stays = runs_[at(Stationary::input)];
         return sizes_[at(Operand::input)] * (stays ? 1 : std::ceil(n_.outputs / k)) +

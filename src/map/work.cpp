@@ -66,7 +66,7 @@ class WorkBuilder {
         return work;
     }
 
-    /// What build() makes of a subgraph that is like one it was called for.
+    /// As build() of a subgraph that is like one it was called for.
     SubgraphWork build_like(const SubgraphWork& first, const Subgraph& s, std::uint32_t index) {
         SubgraphWork work = first;
         work.name = s.name;
@@ -133,7 +133,7 @@ class WorkBuilder {
                    : precision_.activations;
     }
 
-    /// What operands of `bits` are multiplied in.
+    /// The format that operands of `bits` are multiplied in.
     Precision meeting(double bits) const {
         return bits >= bits_of(precision_.activations) ? precision_.activations
                                                        : product_format(bits, precision_.compute);

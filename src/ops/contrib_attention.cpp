@@ -46,7 +46,7 @@ static void mark_caches(NodeContext& c, std::size_t past, const AttentionSizes& 
             read_part(c, in, c.elements(in) / length * seen);
         if (!c.has_output(out) || c.output(out).shape[2] <= 0)
             continue;
-        // Of a prompt longer than the window a cache that keeps no more takes the end.
+        // A cache that keeps no more than the window takes the end of a longer prompt.
         const auto kept = static_cast<double>(c.output(out).shape[2]);
         write_part(c, out, c.output(out).elements() / kept * std::clamp(s.kv_length - cached, 0.0, kept));
     }
@@ -65,7 +65,7 @@ constexpr MergedInputs kAttentionInputs{};
 constexpr MergedInputs kQuantizedInputs{1, 2, 5, 8, kNoInput};
 constexpr MergedInputs kMaskedInputs{1, 2, 3, 4, 5};
 
-/// Of the values of all heads.
+/// The width of the values of all heads.
 static std::int64_t value_width(const NodeContext& c, std::size_t weights) {
     const auto* sizes = c.integers("qkv_hidden_sizes");
     return sizes && sizes->size() == 3 ? (*sizes)[2] : c.dim(weights, 1) / 3;

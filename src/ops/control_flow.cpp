@@ -195,7 +195,7 @@ bool run_control_flow(BindEngine& engine, const BindScope& scope, const Node& no
 
 constinit const std::span<const OperatorRow> control_flow_rows = kControlFlowRows;
 
-// What control flow needs from the engine: scopes for bodies, links between tensors, second tries.
+// The engine's part of control flow: scopes for bodies, links between tensors, second tries.
 
 constexpr int kMaxDepth = 64; ///< nested subgraphs; protobuf itself stops at 100 levels of messages
 /// Nodes that all loops together may appear as; what goes beyond is walked once and counted with its repeats.

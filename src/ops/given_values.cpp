@@ -377,7 +377,7 @@ std::vector<std::int64_t> usual_sizes(const Tensor& tensor, std::size_t axis, co
     Sizes sizes = by_place(tensor, axis);
     if (symbol == name)
         return sizes;
-    // Of "16*H" what makes the whole as large as is usual.
+    // In "16*H" the size that makes the whole as large as is usual.
     const auto whole = [&](std::int64_t size) {
         return evaluate_expression(symbol, [&](const std::string& part) {
             return part == name ? std::optional(size) : std::nullopt;

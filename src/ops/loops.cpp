@@ -95,7 +95,7 @@ class LoopRunner {
                                severity, std::move(message), std::move(hint));
     }
 
-    /// What the condition computed in the body says about the trip count.
+    /// Judges the trip count by the condition computed in the body.
     void judge_condition(const Constant* condition) {
         if (chosen_ || (condition && !condition->ints.empty() && condition->ints[0] != 0 && bounded_))
             return;
@@ -282,7 +282,7 @@ class LoopRunner {
             for (const TensorId id : outputs)
                 if (id != kNoTensor)
                     engine_.graph().tensors[id].data_dependent = true;
-        // What computes the conditions and the number of trips runs for its own sake.
+        // Operators that compute the conditions and the number of trips run for their own sake.
         sources.insert(sources.end(), conditions_.begin(), conditions_.end());
         for (std::size_t i = 0; i < 2; ++i)
             sources.push_back(scope_.bound(node_.inputs, i));

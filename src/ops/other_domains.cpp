@@ -110,7 +110,7 @@ static void work_sparse_product(NodeContext& c) {
     c.work().fusion = FusionClass::contraction;
 }
 
-/// What a vendor's compiler made of a network: binary code, of which nothing can be counted.
+/// A network as a vendor's compiler made it: binary code, of which nothing can be counted.
 static void infer_compiled(NodeContext& c) {
     constexpr std::string_view kProvider = "ExecutionProvider";
     std::string vendor(c.text("source", ""));
@@ -259,7 +259,7 @@ constexpr OperatorRow kOtherDomainRows[] = {
     step("Adagrad", infer_step<3>, {3, 1}, "optimiser step with accumulated squares"),
     step("Adam", infer_step<4>, {4, 1}, "optimiser step with two moments"),
     step("Momentum", infer_step<3>, {3, 0}, "optimiser step with momentum"),
-    // Of operators that it does not name: constant operands make no constant of it.
+    // Operators that it does not name: constant operands make no constant of it.
     of_run(kTraining.opaque("Gradient", 1, infer_gradient, work_gradient,
                             "derivatives; their work is not counted, and totals are withheld")),
     plugin("EfficientNMS_TRT", infer_promised_detections, kBoxes),

@@ -154,7 +154,7 @@ constexpr Twins kTwins[] = {
     {"RNN", " UNIDIRECTIONAL_SEQUENCE_RNN "},
     {"ScatterND", " DYNAMIC_UPDATE_SLICE "}};
 
-/// What an operator does besides, by its name: asked for each operator of a network on each device.
+/// The further work of an operator by its name: asked for each operator of a network on each device.
 static const std::vector<std::string_view>* twins_of(std::string_view name) {
     static const auto kByName = [] {
         std::unordered_map<std::string_view, std::vector<std::string_view>> by_name;

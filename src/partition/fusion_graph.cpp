@@ -131,7 +131,7 @@ std::optional<std::uint32_t> FusionGraph::closing_operator(TensorId root, bool t
 /// Views of views of a tensor that are followed; a longer chain is taken for a difference.
 constexpr int kLongestChain = 64;
 
-/// What the partitioner reads of an operator but for the sizes of its tensors.
+/// Equal in all that the partitioner reads but for the sizes of tensors.
 static bool same_operator(const Operator& a, const Operator& b) {
     const auto product_of_activations = [](const Operator& op) {
         return op.work.contractions.size() == 1 && !op.work.contractions.front().weights_constant;

@@ -66,7 +66,7 @@ class Layouts {
             fusion_.reads_replaceable(s.anchor))
             return {false, false};
         if (s.kind == OpKind::convolution) {
-            // What follows the convolution inside its subgraph may know the plain layout alone.
+            // Operators behind the convolution in its subgraph may know the plain layout alone.
             const auto follows = [&](const SubgraphMember& member) {
                 return member.op == s.anchor || flexible(member);
             };

@@ -68,7 +68,7 @@ static std::vector<Translation>& translations() {
     return all;
 }
 
-/// What is thrown becomes what is raised.
+/// Exceptions of C++ become those of Python.
 template <class F, class R = std::invoke_result_t<F>>
 static R guarded(F call, R failed = {}) {
     try {
@@ -259,7 +259,7 @@ static PyObject* callable_meaning(PyObject* object, void*) {
     return guarded([&] { return given(reinterpret_cast<Callable*>(object)->function->meaning).release(); });
 }
 
-/// What inspect.signature() and help() show.
+/// inspect.signature() and help() show it.
 static PyObject* callable_signature(PyObject* object, void*) {
     return guarded([&] {
         const auto& it = *reinterpret_cast<Callable*>(object);
@@ -329,13 +329,13 @@ Ref static_method(Function function) {
 // Classes
 // -------------------------------------------------------------------------------------------------------------
 
-/// What makes the objects of a class, by the class.
+/// The functions that make the objects of a class, by the class.
 static std::map<PyTypeObject*, const Function*>& constructors() {
     static std::map<PyTypeObject*, const Function*> all;
     return all;
 }
 
-/// Of a class or of the nearest one that it derives from.
+/// The one of a class or of the nearest that it derives from.
 static const Function& constructor_of(PyTypeObject* type) {
     for (; type != nullptr; type = static_cast<PyTypeObject*>(PyType_GetSlot(type, Py_tp_base)))
         if (const auto found = constructors().find(type); found != constructors().end()) {

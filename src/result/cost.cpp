@@ -21,8 +21,9 @@ namespace archsim {
 constexpr double kSecondsPerHour = 3600;
 constexpr double kGramsPerKg = 1000;
 
-/// What money buys: an inference or a token, `rate` of them in a second of work and `average_rate` in one of
-/// all the time, each of `joules` inside the boundary asked for and with `idle_s` of the device to itself.
+/// The thing that money buys: an inference or a token, `rate` of them in a second of work and `average_rate`
+/// in one of all the time, each of `joules` inside the boundary asked for and with `idle_s` of the device to
+/// itself.
 struct Item {
     double rate = 0, joules = 0, average_rate = 0, idle_s = 0;
 };
@@ -48,7 +49,7 @@ static std::optional<double> price_of(const Device& device, bool hourly, const C
     return stated && stated->amount.known() ? std::optional(stated->amount.value) : std::nullopt;
 }
 
-/// Of one size: whole ones hold whole engines; of several for one engine each works for it alone.
+/// A rental of one size: whole ones hold whole engines; of several for one engine each works for it alone.
 static Rental rental_of(const RentalSize& size, double each, double engines, Share share) {
     const double held = std::floor(size.devices / each);
     const double count = held >= 1 ? engines / held : engines * std::ceil(each / size.devices);

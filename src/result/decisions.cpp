@@ -19,7 +19,7 @@ struct LimitUnit {
     double factor;
 };
 
-/// What a limit may be given in, and how such a limit looks.
+/// The units of a limit, and how such a limit looks.
 struct LimitForm {
     std::vector<LimitUnit> units;
     std::string example;
@@ -117,7 +117,8 @@ static bool is_rate_missed(const std::vector<Verdict>& list) {
     return !list.empty() && *list.front().constraint.metric == metric::time_at_work && !list.front().met;
 }
 
-/// Of those that keep up with what is asked of them, where any does, and that may lead, where any may.
+/// Only those count that keep up with what is asked of them, where any does, and that may lead, where any
+/// may.
 static std::optional<Decision::Nearest> nearest_of(std::span<const Result> results,
                                                    const Decision& decision) {
     const auto group = [&](std::size_t i) {

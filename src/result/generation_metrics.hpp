@@ -1,6 +1,6 @@
 #pragma once
-// What language models are measured by: tokens per second, time and energy per token. The metrics of every
-// model (MetricTable::standard) are those of a whole answer, which nobody compares.
+// The metrics of language models: tokens per second, time and energy per token. The metrics of every model
+// (MetricTable::standard) are those of a whole answer, which nobody compares.
 //
 //   key          field                    unit  better  shown as
 //   first_token  time_to_first_token_s    s     lower   ms

@@ -29,7 +29,7 @@ static std::vector<PrecisionConfig> narrower_formats(const Result& r) {
 /// Bytes that a network needs with so many items; nothing where they do not fit.
 using FitsWith = std::function<std::optional<double>(const NetworkWork&, double batch)>;
 
-/// Of the batch that was asked for and smaller ones the largest that fits, in its format and narrower ones.
+/// The largest batch, that asked for or a smaller one, that fits, in its format and narrower ones.
 static std::vector<FitOption> options(const Result& r, const FitsWith& fits) {
     std::vector<FitOption> found;
     const auto add = [&](const NetworkWork& work) {

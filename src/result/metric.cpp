@@ -26,8 +26,8 @@ static auto estimated(Value value) {
     };
 }
 
-/// What an inference takes, at the boundary that is asked for: of a device with a rate, its share of the idle
-/// time too, and nothing where it cannot keep up.
+/// The power and energy of an inference, at the boundary that is asked for: of a device with a rate, its
+/// share of the idle time too, and nothing where it cannot keep up.
 struct Drawn {
     const Estimate& e;
     Measure joules;

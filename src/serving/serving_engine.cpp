@@ -39,7 +39,7 @@ std::int64_t Engine::end_of(const ServedRequest& r, std::size_t held) const {
     const std::int64_t whole = kept_positions(r);
     if (r.blocks.empty())
         return whole;
-    // Of a block of the prompt that ends within one of the cache's, the cache keeps what fills its own.
+    // Where a block of the prompt ends within one of the cache's, the cache keeps what fills its own.
     const std::int64_t end = first_block(r) + (static_cast<std::int64_t>(held) - 1) * r.block_tokens;
     return std::min(whole, end / limits_.block_tokens * limits_.block_tokens);
 }
@@ -193,7 +193,7 @@ void Engine::keep_prompt(Sequence& s, const ServedRequest& r) {
     }
 }
 
-/// Of the group with the fewest, which is the one that somebody has just left.
+/// Joins the group with the fewest, which is the one that somebody has just left.
 std::size_t Engine::join(std::size_t request) {
     const auto fewest = std::ranges::min_element(members_);
     ++*fewest;
@@ -455,7 +455,7 @@ bool Engine::begin_step(double now, std::vector<ServedRequest>& requests, StepCo
     return true;
 }
 
-/// Of blocks that are given out as sequences grow the last one is half empty in the mean.
+/// The last of the blocks that are given out as sequences grow is half empty in the mean.
 void Engine::count_waste() {
     const double used = static_cast<double>(used_),
                  half = 0.5 * static_cast<double>(limits_.block_tokens - 1) * static_cast<double>(running()),
@@ -463,7 +463,7 @@ void Engine::count_waste() {
     waste_ = given > 0 ? 1 - used / given : 0;
 }
 
-/// What the step holds, once it is known who is in it: StepLoad::of() of all, without looking at each.
+/// The load of the step, once it is known who is in it: StepLoad::of() of all, without looking at each.
 void Engine::count_load() {
     held_.clear();
     for (const Sequence& s : reading_)

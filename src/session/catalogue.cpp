@@ -16,7 +16,7 @@
 
 namespace archsim {
 
-/// What makes a file no catalogue.
+/// Throws for a file that is no catalogue.
 [[noreturn]] static void refuse(std::string_view key, std::string_view wanted) {
     throw std::runtime_error(fmt::format("\"{}\" must be {}", key, wanted));
 }
@@ -139,7 +139,7 @@ struct CatalogueFile {
     JsonDocument document;
 };
 
-/// What is known of a model before it is asked for, as views of its file.
+/// The facts of a model before it is asked for, as views of its file.
 struct Listed {
     std::string_view name;
     std::vector<std::string_view> aliases;

@@ -102,7 +102,7 @@ class Partitions {
 
 using Places = std::vector<std::uint8_t>; ///< see place_operators
 
-/// What rules make of the graph for activations of a format.
+/// The graph under the rules for activations of a format.
 struct PlacedUnder {
     OperatorTaker takes;
     Precision activations;
@@ -116,13 +116,13 @@ struct WorkEntry {
     Once<NetworkWork> work;
 };
 
-/// What is the same in all formats where devices share the graph, or one has it alone.
+/// Common to all formats where devices share the graph, or one has it alone.
 struct FormatsAlike {
     std::shared_ptr<const DerivedCounts> derived; ///< null for one
     std::shared_ptr<const FormatInvariants> common;
 };
 
-/// What was counted of one partition.
+/// The counts of one partition.
 struct Counted {
     std::shared_ptr<const Fused> fused;
     std::list<std::pair<Sharing, Once<FormatsAlike>>> alike;

@@ -30,7 +30,7 @@ struct Words {
     std::string_view words, format; ///< no format: they say how, not in what
     double weight_bits = 0;         ///< 0: as the stack states
 };
-// What names of repositories and files say beside what PrecisionConfig::parse reads, and types of GGUF files
+// Words in names of repositories and files beside what PrecisionConfig::parse reads, and types of GGUF files
 // that mix blocks (llama-quant.cpp): their layers' bits are what the files of Llama 3.1 8B leave when the
 // output projection takes 6.56 (q6_K) and the table those of the type's block (tools/quantize/README.md;
 // q3_k_m lies between q3_k_s and q3_k_l; of the mixes of iq blocks the whole file's). Files in q4_k_m are run
@@ -47,7 +47,7 @@ constexpr Words kWords[] = {{" awq gptq 4bit q4 q4_k q4_k_m q4_k_l q4_k_xl ", "i
                             {" iq3_xs ", "int4", 3.50},
                             {" iq3_m ", "int4", 3.76},
                             {" bnb gguf dynamic ud qat block quantized kv ", "", 0}};
-/// What says how a network was trained on, or which of its files; neither changes its layers.
+/// Words for further training, or for one of several files; neither changes the layers.
 static bool is_tune(std::string_view lower) {
     constexpr std::array<std::string_view, 5> kTunes = {"instruct", "chat", "it", "text", "latest"};
     return std::find(kTunes.begin(), kTunes.end(), lower) != kTunes.end();

@@ -107,7 +107,7 @@ std::vector<UnknownName> unknown_names(const Workload& workload) {
     const auto& tensors = facts->graph->tensors;
     std::vector<UnknownName> unknown;
     for (const Finding& finding : facts->findings) {
-        // What one part of several lacks, another may have.
+        // A name that one part of several lacks, another may have.
         if (finding.kind != FindingKind::unknown_name || facts->dims.contains(finding.where) ||
             takes(workload.model, finding.where) || contains(tensors, finding.where, &ShapedTensor::name))
             continue;

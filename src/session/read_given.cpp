@@ -42,7 +42,7 @@ constexpr std::array kUnits = {GivenUnit{"ms", MeasuredMetric::latency_ms, 1},
 // Lengths of llama-bench, which most people have at hand: pp512, and tg128 from an empty cache.
 constexpr std::string_view kUsualPrompt = "512", kUsualAnswer = "128", kEmptyCache = "1";
 
-/// What was timed of a language model, as rows call it.
+/// The times of a language model, as rows call them.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kPhases = {
     {{"prefill", "prefill"},
      {"decode", "decode"},

@@ -32,13 +32,13 @@ static bool looks_like_hub_name(std::string_view name) {
            name[0] != '~' && slash + 1 < name.size() && name.find_first_of(" \\#") == std::string_view::npos;
 }
 
-/// What names a place among files and nothing else: "./NAME", "/NAME", "FOLDER/NAME.gguf".
+/// Whether it names a place among files and nothing else: "./NAME", "/NAME", "FOLDER/NAME.gguf".
 static bool is_place(std::string_view name) {
     return name.empty() || std::string_view("./~").find(name[0]) != std::string_view::npos ||
            (name.find('/') != std::string_view::npos && name.ends_with(".gguf"));
 }
 
-/// What nothing but a file ends with.
+/// Whether it ends as nothing but a file does.
 static bool has_model_ending(std::string_view name) {
     return looks_like_path(name.substr(name.rfind('/') + 1));
 }
@@ -160,7 +160,7 @@ std::shared_ptr<const BoundModel> Session::bind(const ImportedGraph& model, std:
     return bind_graph(model, batch, bindings, operators_ ? *operators_ : OperatorRegistry::standard());
 }
 
-/// Of the conditions of a network those of its companion: the formats that were asked for, or none.
+/// The conditions of a network's companion: the formats that were asked for, or none.
 static Conditions of_companion(Conditions conditions, const Workload& workload) {
     const Conditions usual = settled({}, workload);
     if (conditions.format_of_device == usual.format_of_device &&

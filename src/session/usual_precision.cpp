@@ -54,7 +54,7 @@ static void add(const Graph& graph, Stored& stored) {
     }
 }
 
-/// What a checkpoint says of its weights, products and cache beside their types (archsim.Stored).
+/// A checkpoint's statement of its weights, products and cache beside their types (archsim.Stored).
 static std::optional<Precision> stated(const Graph& graph, std::string_view what) {
     for (const Node& node : graph.nodes)
         if (node.op_type == "Stored" && node.domain == kArchsimDomain)
@@ -178,7 +178,7 @@ Conditions settled(Conditions conditions, const Workload& workload) {
                                       !(own && own->compute != Precision::fp32) &&
                                       !conditions.precision.strict_fp32;
         conditions.precision = usual_precision(workload, conditions.precision.strict_fp32);
-        // What multiplies integer weights is the stack's choice, as of "int4".
+        // The product of integer weights is the stack's choice, as of "int4".
         if (workload.prompt && conditions.weights && is_integer(*conditions.weights) &&
             conditions.precision.compute == Precision::bf16)
             conditions.precision = PrecisionConfig::uniform(Precision::fp16);

@@ -143,7 +143,6 @@ static CellChange change_between(const SavedResult& before, const SavedResult& a
     return change;
 }
 
-/// What got worst first.
 static void put_worst_first(std::vector<CellChange>& changes, const Metric& metric) {
     const auto harm = [&](const CellChange& change) {
         if (change.status_before != change.status_after)

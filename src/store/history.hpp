@@ -38,7 +38,7 @@ struct CellChange {
     /// after / before; absent where one is missing or `before` is 0.
     std::optional<double> ratio() const;
 };
-/// What two sets of runs say on the same questions.
+/// Two sets of runs on the same questions.
 struct HistoryChanges {
     std::string file, before, after; ///< the sides as they were named, with their runs
     const Metric* metric = nullptr;

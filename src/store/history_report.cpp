@@ -25,7 +25,8 @@ static std::string saved_hardware(const CellKey& key) {
     return key.power_mode.empty() ? key.hardware : key.hardware + '@' + key.power_mode;
 }
 
-/// What the other columns do not say: sizes, tokens, devices, and conditions that are not the usual ones.
+/// Conditions that the other columns do not say: sizes, tokens, devices, and conditions that are not the
+/// usual ones.
 static std::string other_conditions(const CellKey& key) {
     std::string text;
     const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };

@@ -35,8 +35,8 @@ static std::string dims_text(const ModelFacts& model) {
     return sizes_text(dims);
 }
 
-/// What was asked beyond the columns that a result has: fields without one, formats that their column does
-/// not tell apart, and sizes that the model does not show.
+/// The part of a question beyond the columns that a result has: fields without one, formats that their column
+/// does not tell apart, and sizes that the model does not show.
 static std::string question_beside_columns(const Result& result) {
     Question question{result.workload ? *result.workload : Workload{}, result.conditions};
     std::erase_if(question.workload.sizes.dims, [&](const auto& size) {
@@ -96,7 +96,7 @@ class RunWriter {
     }
 
   private:
-    /// What a file says of a model and a device beside what tells questions apart.
+    /// A file's facts of a model and a device beside what tells questions apart.
     struct Described {
         std::string model_title, device_title;
         double parameters = 0, macs = 0;
@@ -236,8 +236,9 @@ static Measure point_measure(double value) {
     return {value, {value, value}};
 }
 
-/// What of a load and an engine is not as usual; lengths and how devices share the model have columns. A
-/// member that is added to these does not compile until somebody decides whether it is part of the question.
+/// The part of a load and an engine that is not as usual; lengths and how devices share the model have
+/// columns. A member that is added to these does not compile until somebody decides whether it is part of the
+/// question.
 static nlohmann::json load_json(const ServingRequest& request) {
     nlohmann::json object = nlohmann::json::object();
     const ServingRequest usual_request;
@@ -286,7 +287,7 @@ static nlohmann::json load_json(const ServingRequest& request) {
         }
         object["lengths"] = digest.hex();
     }
-    // What is filled in from the device is none of the request's.
+    // Members that are filled in from the device are none of the request's.
     const auto& [engine, engines, prompt_engines, prompt_engine, transfer, idle_watts, request_s,
                  prompt_token_s, answer_token_s, stream_interval, side_by_side, first_factor, concurrency,
                  warm_up, on_step, goes_on] = plan;

@@ -44,14 +44,14 @@ CREATE TABLE measures (
     value REAL, low REAL, high REAL, PRIMARY KEY (result_id, metric)) WITHOUT ROWID;
 )";
 
-/// What the first layout had in place of that table: most fields of a question were not kept.
+/// The first layout's stand-in for that table: most fields of a question were not kept.
 constexpr const char* kFirstConditions = R"(CREATE TABLE conditions (
     id INTEGER PRIMARY KEY, runtime TEXT NOT NULL, batch_size INTEGER NOT NULL, precision TEXT NOT NULL,
     kv_cache TEXT NOT NULL, scenario TEXT NOT NULL, scope TEXT NOT NULL, prompt_tokens INTEGER NOT NULL,
     generate_tokens INTEGER NOT NULL, devices REAL NOT NULL,
     UNIQUE (runtime, batch_size, precision, kv_cache, scenario, scope, prompt_tokens, generate_tokens, devices)))";
 
-/// What is known of such a question.
+/// The conditions of such a question.
 constexpr const char* kUnrecorded = R"({"unrecorded":true})";
 
 /// The flags of those fields. A run whose command names one asked another question than its row says.

@@ -1,4 +1,4 @@
-// What is asked of one device, of two, of a device that does not exist, and of many.
+// Questions about one device, about two, about a device that does not exist, and about many.
 
 #include "web/answers.hpp"
 

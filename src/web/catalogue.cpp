@@ -13,7 +13,7 @@
 
 namespace archsim::web {
 
-/// What a reader may change of a device, in the order of the sliders.
+/// The parts of a device that a reader may change, in the order of the sliders.
 constexpr std::array kStructures = {Structure::clock, Structure::units, Structure::on_chip_memory};
 constexpr std::array kLevers = {Lever::bandwidth, Lever::capacity, Lever::power_limit};
 
@@ -37,8 +37,8 @@ static Json devices_json(const Session& session) {
     return list;
 }
 
-/// What a form asks for: every field that a tool takes and that one input holds, but names of files, which a
-/// page has none of.
+/// The fields of a form: all that a tool takes and that one input holds, but names of files, which a page has
+/// none of.
 template <class Asked>
 static Json fields_json(const FieldTable<Asked>& fields) {
     Json list = Json::array();

@@ -1,4 +1,4 @@
-// What the WebAssembly module exports: archsim_open(), then archsim_answer() as often as wanted.
+// The exports of the WebAssembly module: archsim_open(), then archsim_answer() as often as wanted.
 
 #include "web/desk.hpp"
 

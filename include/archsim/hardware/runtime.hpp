@@ -32,7 +32,7 @@ struct ParameterEntry {
     std::vector<std::pair<std::string, Fact>> by_generation;
 };
 
-/// What a stack multiplies in when it is given fp32 tensors and told nothing else.
+/// The formats that a stack multiplies in when it is given fp32 tensors and told nothing else.
 struct Fp32Mathematics {
     Precision products = Precision::fp32, convolutions = Precision::fp32;
     Precision stored = Precision::fp32;   ///< tensors that only such products read
@@ -112,7 +112,7 @@ struct Runtime {
 
     /// True when the device names this stack, or names none while family, vendor and generation fit.
     ARCHSIM_API bool serves(const Device& device) const;
-    /// What it joins into one kernel on devices of that family.
+    /// The joins that it makes on devices of that family.
     const FusionPolicy& fusion_on(Family family) const {
         const auto own = fusion_by_family.find(family);
         return own != fusion_by_family.end() ? own->second : fusion;

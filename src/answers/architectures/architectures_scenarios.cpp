@@ -1,4 +1,4 @@
-// What if, and how sure: the same comparison with something changed.
+// Scenarios and certainty: the same comparison with something changed.
 
 #include "answers/architectures/architectures.hpp"
 

@@ -144,7 +144,7 @@ static Chart region_chart(const ArchitectureComparison& c, const Metric& shown,
     return chart;
 }
 
-/// What no row holds, and the total that the architectures' own values are: rows of the table add up.
+/// Adds what no row holds, and the total that the architectures' own values are: rows of the table add up.
 static void add_outside(const ArchitectureComparison& c, const Metric& shown, std::vector<LayerRow>& rows) {
     LayerRow outside, total;
     outside.names = {"outside subgraphs"};

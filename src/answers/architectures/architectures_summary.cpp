@@ -33,7 +33,7 @@ static const MetricTable& summary_metrics(const ArchitectureComparison& c) {
     return *shown_metrics(c.results, {c.request.metrics, c.request.decision.cost}).metrics;
 }
 
-/// What is compared first: energy and time of an inference, or of a token.
+/// The first comparison: energy and time of an inference, or of a token.
 struct ComparedPair {
     const Metric *energy, *time;
 };
@@ -42,7 +42,8 @@ static ComparedPair compared_pair(const ArchitectureComparison& c) {
                                           : ComparedPair{&metric::energy, &metric::latency};
 }
 
-/// What has a winner: the metric asked for, then those of the table that recommend, in its order.
+/// The metrics that have a winner: the metric asked for, then those of the table that recommend, in its
+/// order.
 static std::vector<const Metric*> recommended(const ArchitectureComparison& c) {
     const Metric& asked = shown_metric(c.results, *c.request.metric);
     std::vector<const Metric*> list = {&asked};

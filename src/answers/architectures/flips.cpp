@@ -107,8 +107,8 @@ class Search {
         return flip;
     }
 
-    /// Of each device the nearest factor, upwards or downwards: that the better one could get worse says
-    /// nothing of what the other could gain.
+    /// Keeps of each device the nearest factor, upwards or downwards: that the better one could get worse
+    /// says nothing of what the other could gain.
     void try_part(const VariedPart& part) {
         const std::size_t before = out_.flips.size();
         for (std::size_t side = 0; side < 2; ++side) {

@@ -71,7 +71,7 @@ class Costs {
         return t;
     }
     double of(const HybridTransfer& t) const { return energy_ ? t.joules : t.seconds; }
-    /// What a device spends outside of its regions.
+    /// The cost of a device outside of its regions.
     double fixed(std::size_t side) const {
         const Estimate& e = results_[side]->estimate;
         if (!energy_)

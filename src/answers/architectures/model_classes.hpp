@@ -52,7 +52,7 @@ struct ClassClaim {
     bool better = true;
 };
 
-/// What the comparison shows of one architecture. A claim is made where the 90 % intervals do not overlap.
+/// One architecture in the comparison. A claim is made where the 90 % intervals do not overlap.
 struct ArchitectureProfile {
     std::vector<std::size_t> peers; ///< the others of comparable power, with which its speed is compared
     std::vector<ClassClaim> strengths, weaknesses; ///< largest ratio first

@@ -178,7 +178,7 @@ struct BatchRow {
 
     const Result& result() const { return series->results[index]; }
     std::int64_t batch() const { return series->batches[index]; }
-    /// What it is best in.
+    /// The metrics in which it is best.
     std::string marks() const {
         return joined(std::array{std::pair{best.latency, "latency"}, std::pair{best.throughput, "throughput"},
                                  std::pair{best.energy, "energy"}, std::pair{best.knee, "knee"}},

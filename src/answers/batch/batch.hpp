@@ -35,8 +35,8 @@ struct BatchAnalysis {
 /// Share of the best throughput from which a smaller batch counts as good enough.
 inline constexpr double kNearlyBest = 0.9;
 
-/// What batches are judged by: items per second, time of a batch, energy of an item; of language models with
-/// a prompt tokens per second of all sequences, time and energy of a token.
+/// The metrics that judge batches: items per second, time of a batch, energy of an item; of language models
+/// with a prompt tokens per second of all sequences, time and energy of a token.
 struct BatchMetrics {
     const Metric *rate, *time, *energy;
 };

@@ -193,7 +193,7 @@ class ModelSection {
         add_next();
     }
 
-    /// What was asked for beside the ranking, under the name of the model.
+    /// The parts asked for beside the ranking, under the name of the model.
     void add_brief() {
         const std::size_t before = report_.blocks.size();
         add(Heading{2, c_.models[model_]->title});
@@ -237,7 +237,7 @@ class ModelSection {
                                            format_number(view_.percentiles->rate_per_s), names_text(names));
     }
 
-    /// What the verdict names: within the limits, where any is.
+    /// The device that the verdict names: within the limits, where any is.
     std::optional<Winner> winner() const {
         const auto within = winner_within(results_, by_, decision_);
         return within ? within : find_winner(results_, by_, shown_.conditions);

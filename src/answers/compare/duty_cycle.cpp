@@ -17,7 +17,7 @@ namespace archsim {
 
 constexpr double kMilli = 1e-3, kMega = 1e6;
 
-/// What the network of that index does on a slice of the device; null: it was not asked.
+/// The result of the network of that index on a slice of the device; null: it was not asked.
 static const Result* on_slice(std::span<const Result> slices, const Result& whole, const std::string& slice,
                               std::size_t network) {
     const auto found = std::ranges::find_if(slices, [&](const Result& part) {

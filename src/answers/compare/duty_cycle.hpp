@@ -1,6 +1,6 @@
 #pragma once
-// What devices with a rate do in tables and sentences: how much of their time each network takes, what is
-// left, and what they draw.
+// Devices with a rate in tables and sentences: how much of their time each network takes, what is left, and
+// what they draw.
 
 #include "archsim/extend/renderer.hpp"
 #include "archsim/run/compare_models.hpp"
@@ -18,8 +18,8 @@ namespace archsim {
 /// companions beside it. Nothing where nobody shares them.
 std::vector<Result> on_slices(const Session& session, const ModelComparison& comparison);
 
-/// Of every result with an estimate and a rate, least average power first, with the slices that networks
-/// need.
+/// The duty cycle of every result with an estimate and a rate, least average power first, with the slices
+/// that networks need.
 std::vector<DutyCycle> duty_cycles(std::span<const Result> results, std::span<const Result> slices,
                                    std::optional<PowerBoundary> boundary);
 /// "One inference every 100 ms, with midas at 5/s: 62 % of the time, 38 % left, memory 0.4 GB, average

@@ -12,7 +12,7 @@ namespace archsim {
 
 using Row = ShownPercentiles;
 
-/// Of a queue that grows without bound there are none.
+/// A queue that grows without bound has none.
 static ColumnOf<Row> percentile_column(const char* heading, const char* key, double RunPercentiles::*which) {
     return {least_best(heading, "ms", key), 1e-3, [which](const Row& row) -> std::optional<double> {
                 const ResultPercentiles& found = row.found;

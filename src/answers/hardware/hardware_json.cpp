@@ -34,7 +34,7 @@ static Members<Source> cited_source_members() {
     return {{"kind", "", [](const Source& s) { return name_of(s.kind); }}, {"cite", "", &Source::cite}};
 }
 
-/// What the stack's compiler leaves to others, and the operators that its vendor lists.
+/// Operators that the stack's compiler leaves to others, and the operators that its vendor lists.
 static Members<Runtime> operator_rule_members() {
     using Rule = OperatorRule;
     using List = OperatorList;
@@ -130,7 +130,7 @@ static Members<PowerMode> power_mode_members() {
             {"uncapped", "no limit is set", &M::uncapped}};
 }
 
-/// What every document of the tool begins with, and the rest of one.
+/// Every document of the tool begins alike; `rest` follows.
 template <class Answer>
 static AnswerDocument hardware_document(const Answer& answer, const Members<Answer>& rest) {
     return {answer, "list_hardware_mappers", "devices and software stacks",

@@ -74,7 +74,7 @@ static Facts identity_of(const Device& device, const std::string& mode) {
     return facts;
 }
 
-/// What a buyer or an estimate would like to know and the entry does not say.
+/// Facts that a buyer or an estimate would like to know and the entry does not say.
 static std::vector<std::string> not_stated(const Device& device) {
     std::vector<std::string> absent;
     const auto need = [&](bool stated, const char* what) {

@@ -44,7 +44,7 @@ static bool is_asked(const CatalogueEntry& entry, LocalKind kind) {
                                        : contains(kVision, entry.task);
 }
 
-/// What a model that was named is asked for with, where it is of another kind; empty: it is of this.
+/// The flag for a named model of another kind; empty: it is of this.
 static std::string of_other_kind(const CatalogueEntry& entry, LocalKind kind) {
     for (const LocalKind other : {LocalKind::language, LocalKind::vision, LocalKind::speech})
         if (other != kind && !is_asked(entry, kind) && is_asked(entry, other))
@@ -188,8 +188,8 @@ class LocalRunner {
                    : 0;
     }
 
-    /// What a request for a format gets of a checkpoint that is narrow already, but for integers, which are
-    /// asked for by their names; nothing where its weights are quantised anew.
+    /// The format that a checkpoint which is narrow already runs in, but for integers, which are asked for by
+    /// their names; nothing where its weights are quantised anew.
     std::optional<Precision> stored_as(const Model& model, const std::string& format) const {
         if (request_.kind != LocalKind::language)
             return std::nullopt;
@@ -225,7 +225,7 @@ class LocalRunner {
             return false;
         const std::string held = held_format(model, row.format);
         const double least = row.parameters * bytes_of(file_format(held).weights);
-        // Of Gemma 4 E2B half of the weights are tables, which may stay with the host; of others less.
+        // In Gemma 4 E2B half of the weights are tables, which may stay with the host; of others less.
         constexpr double kTables = 0.75;
         const double on_host =
             session_.machine(answer_.device, stack_only(stack_))->param(Parameter::host_tables, 0);
@@ -317,8 +317,8 @@ class LocalRunner {
         return runner && held(*runner, context, need) && need.peak_bytes <= answer_.stated_bytes;
     }
 
-    /// What does fit where the whole does not: a shorter context, and all of it with a narrower cache; where
-    /// the weights do not, another file.
+    /// Alternatives where the whole does not fit: a shorter context, and all of it with a narrower cache;
+    /// where the weights do not, another file.
     std::string what_fits(const Model& model, const std::string& format) const {
         const Conditions as_asked = conditions(model, stack_, format);
         constexpr std::int64_t kStep = 1024;
@@ -484,7 +484,7 @@ static void check_machine(const Session& session, const LocalRequest& request, b
                                      request.devices));
 }
 
-/// Of "24GB", "24 GiB" 24; of any other text 0.
+/// 24 for "24GB" and "24 GiB"; 0 for any other text.
 static double gigabytes_in(std::string_view size) {
     size.remove_prefix(std::min(size.find_first_not_of(' '), size.size()));
     const double number = take_number<double>(size).value_or(0);

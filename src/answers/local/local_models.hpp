@@ -111,7 +111,7 @@ std::string local_stack(const Session& session, const std::string& device);
 LocalAnswer local_models(const Session& session, const LocalRequest& request,
                          const std::function<void(std::size_t, std::size_t)>& progress = {});
 
-// What runs on a machine, as report blocks and as a JSON document.
+// The models that run on a machine, as report blocks and as a JSON document.
 //
 //   RTX-4090 with 25.3 GB: 61 of 154 language models run with a context of 8192.
 //   Newest: qwen3.5-27b (2026) in int4, 38.1 tokens/s (22 to 66); ... Largest: qwen3-32b in int4, ...

@@ -26,7 +26,7 @@ static std::string_view rate_unit(const LocalAnswer& answer) {
     return answer.request.kind != LocalKind::language ? "inferences/s" : "tokens/s";
 }
 
-/// What people call the format: under llama.cpp the type of its file.
+/// The usual name of the format: under llama.cpp the type of its file.
 static std::string_view file_type(const LocalModel& m) {
     const std::string_view type = m.command.empty() ? std::string_view() : gguf_type_of(m.format);
     return type.empty() ? std::string_view(m.format) : type;
@@ -175,8 +175,8 @@ static Bullets misses(const LocalAnswer& answer) {
     return out;
 }
 
-/// What people weigh: the newest, of one year the largest, then the largest of all. A doubt about a rate is
-/// said beside it.
+/// The models that people weigh: the newest, of one year the largest, then the largest of all. A doubt about
+/// a rate is said beside it.
 static Takeaway local_takeaway(const LocalAnswer& answer, const std::vector<LocalModel>& rows) {
     const bool language = answer.request.kind == LocalKind::language;
     const double capacity = peak_of(0.0, answer.models, &LocalModel::capacity_bytes);

@@ -61,8 +61,8 @@ Member<Result> memory_plan_member();
 
 /// Nothing where the family's mapper tiles no product of it.
 std::optional<KnowsTiling::Tiled> tiling_of(const Result& result, const SubgraphEstimate& subgraph);
-// What an estimate says of every operator, for viewers: notes for a copy of the ONNX file, node data for
-// Model Explorer, and the predicted schedule as a trace that Perfetto and chrome://tracing open.
+// The estimate of every operator, for viewers: notes for a copy of the ONNX file, node data for Model
+// Explorer, and the predicted schedule as a trace that Perfetto and chrome://tracing open.
 
 /// Time, energy, bound and subgraph of every operator, by the name of its first result. A subgraph's numbers
 /// stand at its anchor; its other operators name it. With the sizes of what the graph returns.

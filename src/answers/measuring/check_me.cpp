@@ -13,7 +13,7 @@
 
 namespace archsim {
 
-/// What the placeholders of a command stand for beside the stack and the format.
+/// The values of a command's placeholders beside the stack and the format.
 struct CheckInputs {
     std::string onnx; ///< path of the model's file
     std::string name;

@@ -77,7 +77,7 @@ static bool describes_model(const std::filesystem::path& file) {
            file.filename() == "config.json" || file.filename() == "model_index.json";
 }
 
-/// What is wanted of a field: that value, or those with it in their names ("detection"); of nothing, all.
+/// The wanted values of a field: that value, or those with it in their names ("detection"); of nothing, all.
 static std::set<std::string> wanted_of(const std::string& wanted, const char* flag,
                                        const std::vector<CatalogueEntry>& entries,
                                        std::string CatalogueEntry::*field) {

@@ -16,7 +16,7 @@ static std::int64_t nearest_multiple(std::int64_t size, std::int64_t multiple) {
 class ChannelRounding {
   public:
     ChannelRounding(Graph& graph, std::int64_t multiple) : graph_(graph), multiple_(multiple) {
-        // What the graph takes and returns stays: channels of inputs, and whatever the last product makes.
+        // Inputs and outputs of the graph stay: channels of inputs, and whatever the last product makes.
         for (TensorId id : graph.inputs)
             keep_sizes(id);
         for (TensorId id : graph.outputs)
@@ -44,7 +44,7 @@ class ChannelRounding {
                 for (std::size_t i = 1; i < node.inputs.size(); ++i)
                     if (node.inputs[i] != kNoTensor)
                         round_weight(node.inputs[i], 1);
-        // What the file says of the sizes in between does not hold any more.
+        // The file's sizes in between do not hold any more.
         for (Tensor& tensor : graph_.tensors)
             if (tensor.role == TensorRole::intermediate)
                 tensor.shape.reset();
@@ -105,7 +105,7 @@ class ChannelRounding {
     std::size_t changed_ = 0;
 };
 
-/// What may stand between the two: one tensor in, one of the same shape out.
+/// Operators that may stand between the two: one tensor in, one of the same shape out.
 constexpr std::array<std::string_view, 10> kBetween = {
     "BatchNormalization", "Relu", "Clip",    "HardSwish", "LeakyRelu", "Elu",
     "HardSigmoid",        "Tanh", "Sigmoid", "Identity"};
@@ -346,7 +346,7 @@ with_head_sizes(const Graph& graph, const HeadSizes& from, const HeadSizes& to) 
     }
     if (places == 0)
         return {nullptr, 0};
-    // What the file says of the sizes in between does not hold any more.
+    // The file's sizes in between do not hold any more.
     for (Tensor& tensor : copy->tensors)
         if (tensor.role == TensorRole::intermediate)
             tensor.shape.reset();

@@ -16,7 +16,7 @@
 
 namespace archsim {
 
-/// What a row counts; unknown where nothing is known, a bound where a part is.
+/// The count of a row; unknown where nothing is known, a bound where a part is.
 template <class Row, class Sums>
 static std::vector<ColumnOf<Row>> sum_columns(Sums sums_of) {
     const auto sum = [sums_of](auto of, std::string (*text)(double)) {

@@ -25,7 +25,8 @@ Report describe_serving(std::span<const ServingResult> results, const ServiceLev
 Report describe_frontier(std::span<const ServingResult> results);
 /// The table alone.
 Report tabulate_serving(std::span<const ServingResult> results);
-/// What was asked of servers: the same for every result but for its device and how devices share the model.
+/// The question asked of servers: the same for every result but for its device and how devices share the
+/// model.
 struct ServedQuestion {
     std::string model;
     std::vector<std::string> hardware;
@@ -38,7 +39,7 @@ struct ServedQuestion {
 };
 ServedQuestion served_question(const Model& model, std::vector<std::string> hardware,
                                const Conditions& conditions, ServingRequest request, ServiceLevel level = {});
-/// What the answer comes down to.
+/// The answer in a few sentences.
 std::vector<std::string> serving_lines(std::span<const ServingResult> results, const ServedQuestion& asked);
 /// Everything, keys with units.
 std::string serving_json(std::span<const ServingResult> results, const ServedQuestion& asked);

@@ -16,7 +16,7 @@
 
 namespace archsim {
 
-/// What Kubernetes calls a vendor's devices: kubernetes.io/docs/tasks/manage-gpus/scheduling-gpus/.
+/// Kubernetes' name for a vendor's devices: kubernetes.io/docs/tasks/manage-gpus/scheduling-gpus/.
 struct DevicePlugin {
     std::string_view vendor, resource;
 };
@@ -78,7 +78,8 @@ constexpr std::array kSettings = {
              "#speculative_config"}},
 };
 
-/// What engines call a format of cached keys and values; empty: they have none. Wide ones are the model's.
+/// The engines' names for a format of cached keys and values; empty: they have none. Wide ones are the
+/// model's.
 struct CacheFormat {
     Precision format;
     std::array<std::string_view, 3> name;
@@ -93,7 +94,7 @@ class Launch {
         : answer_(answer), device_(device), engine_(engine), checkpoint_(std::move(checkpoint)) {}
 
     const Parallelism& way() const { return device_.layout->run.parallelism; }
-    /// What no flag of the command says.
+    /// Remarks on what no flag of the command says.
     const std::vector<std::string>& remarks() const { return remarks_; }
 
     CommandWords command() {
@@ -207,7 +208,7 @@ class Launch {
         remark("a cache in {}: {} has none", name_of(cache), kEngineNames[engine_]);
     }
 
-    /// What was asked of a server, or what its stack decides.
+    /// The value asked of a server, or the one that its stack decides.
     std::string value_of(const ServingField& field) const {
         if (field.key == "max_sequences")
             return fmt::format("{}", limits().sequences);

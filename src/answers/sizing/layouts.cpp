@@ -89,7 +89,8 @@ static std::string budget_text(double usd) {
     return fmt::format("a budget of {:g} USD/h", digit * std::ceil(usd / digit - kRounded));
 }
 
-/// What makes a device hold that does not: each change sized anew with every limit that was asked for.
+/// Changes that make a device hold which does not: each change sized anew with every limit that was asked
+/// for.
 class Remedies {
   public:
     Remedies(const SizingBasis& basis, const SizedDevice& miss) : basis_(basis), miss_(miss) {}

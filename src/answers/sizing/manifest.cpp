@@ -27,8 +27,8 @@ static std::string item(std::string_view text) {
     return fmt::format("\n        - \"{}\"", quoted);
 }
 
-/// What the container runs: the image starts "vllm serve"; with several nodes a script in it starts Ray on
-/// the leader and joins the workers to it (docs.vllm.ai/en/latest/deployment/frameworks/lws/).
+/// The command of the container: the image starts "vllm serve"; with several nodes a script in it starts Ray
+/// on the leader and joins the workers to it (docs.vllm.ai/en/latest/deployment/frameworks/lws/).
 static std::string start_of(const ManifestOf& of, std::string_view role) {
     if (role.empty())
         return "args:" + joined(std::span(of.engine).subspan(2), item, "");

@@ -66,7 +66,7 @@ class DeviceSizer {
                 "the limits hold with {:g} %, which more devices hardly raise; {:g} % are asked for",
                 100 * out.layout->probability, 100 * basis_.request.confidence);
     }
-    /// Of the service; 0: there is none.
+    /// The devices of the service; 0: there is none.
     std::int64_t devices() const { return best_.devices(); }
 
   private:

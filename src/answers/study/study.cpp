@@ -180,7 +180,7 @@ static std::vector<RankedResult> study_rows(const Study& study) {
     });
 }
 
-/// What is asked of every cell, under the keys of a study file; devices are its hardware.
+/// The question asked of every cell, under the keys of a study file; devices are its hardware.
 static std::string study_key(const std::string& key) {
     if (key == "batch_size" || key == "precision" || key == "runtime")
         return "";

@@ -53,7 +53,7 @@ class StudyReader {
     std::vector<Finding> take_findings() { return std::move(context_.findings); }
 
   private:
-    /// What a name stands for, or why it cannot be used and what to write instead.
+    /// The meaning of a name, or why it cannot be used and what to write instead.
     struct Checked {
         std::string name, problem, hint;
     };
@@ -211,7 +211,7 @@ class StudyReader {
                 study_.batch_sizes.push_back(*size);
     }
 
-    /// What is asked of every cell: the fields of a question but those that are lists of their own.
+    /// The question asked of every cell: the fields of a question but those that are lists of their own.
     void fields(ObjectReader& top) {
         QuestionTexts texts(Spelling::key);
         for (const QuestionField& field : question_fields())

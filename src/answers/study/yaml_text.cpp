@@ -40,7 +40,7 @@ struct LibYaml {
     }
 };
 
-/// What stops the reading, at a place.
+/// A mistake that stops the reading, at a place.
 struct YamlMistake {
     yaml_mark_t at;
     std::string message, hint;

@@ -162,7 +162,7 @@ void BestRows::keep_best(std::vector<SweepRow>& rows) const {
     std::ranges::sort(rows, [this](const SweepRow& a, const SweepRow& b) { return before(a, b); });
     if (most_ == 0)
         return;
-    // What a part does not change stands once, as the design that changes least.
+    // Rows that a part does not change stand once, as the design that changes least.
     std::vector<SweepRow> kept;
     for (SweepRow& row : rows)
         if (kept.size() < most_ &&
@@ -201,7 +201,7 @@ std::vector<SweepRow> BestRows::rows() const {
     return all;
 }
 
-/// What rows of answers to prompts hold: the metrics of language models, and the time of a whole answer.
+/// The metrics of rows of answers to prompts: the metrics of language models, and the time of a whole answer.
 static const MetricTable& answer_metrics() {
     static const MetricTable table = [] {
         const auto rows = generation_metrics().rows();

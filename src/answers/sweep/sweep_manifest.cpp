@@ -37,7 +37,7 @@ static void add_formats(const PrecisionConfig& formats, Digest& digest) {
         digest.number(flag);
 }
 
-/// What the catalogue says of a model beside its graph.
+/// Adds the catalogue's facts of a model beside its graph.
 static void add_entry(const CatalogueEntry& entry, Digest& digest) {
     // Titles and where it was found decide nothing; buffers are marked in the graph. A member that is added
     // does not compile until somebody decides.
@@ -193,7 +193,7 @@ std::string sweep_manifest(const Sweep& sweep, RowFormat format) {
                     {"precisions", q.precisions},
                     {"batch_sizes", q.batches},
                     {"weights", q.weights ? Json(name_of(*q.weights)) : Json(nullptr)}};
-    // What is the same for every point; its format, batch and weights are those above.
+    // The fields that are the same for every point; its format, batch and weights are those above.
     constexpr std::string_view kAxes[] = {"precision", "batch_size", "weights"};
     const Question same{{.sizes = q.sizes, .prompt = q.prompt}, q.conditions};
     request["question"] = Json::parse(question_key(same, kAxes));

@@ -136,7 +136,7 @@ static std::vector<CurveRow> rows_of(const SweepCurve& curve) {
     return rows;
 }
 
-/// What each part does alone on one device.
+/// The effect of each part alone on one device.
 static Table curve_table(const Metric& metric, const std::vector<CurveRow>& rows, const std::string& title) {
     using C = CurveRow;
     const auto point = [](const C& r) -> const SweepCurve::Point& { return r.curve->points[r.point]; };

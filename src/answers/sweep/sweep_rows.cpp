@@ -110,7 +110,7 @@ static std::string quoted_json(std::string_view text) {
     return printable_json(result + "\"");
 }
 
-/// What a line holds after the axes: every number of the metrics, from the measures of a row.
+/// The numbers of a line after the axes: every number of the metrics, from the measures of a row.
 struct RowNumber {
     MetricField field;
     std::size_t metric; ///< index into SweepRow::measures
@@ -247,7 +247,7 @@ static void append_json(const SweepRow& r, const std::vector<SweepAxis>& axes,
 }
 
 void append_short_number(double value, std::string& text) {
-    // What a power of ten that is exact brings to nine digits; the rest, and zero, are rare.
+    // Numbers that an exact power of ten brings to nine digits; the rest, and zero, are rare.
     constexpr double kSmallest = 1e-18, kLargest = 1e27;
     const double size = std::abs(value);
     std::array<char, 32> digits; // sign, point, exponent and 9 digits fit

@@ -1,5 +1,5 @@
-// What a sweep tells beyond its rows: what binds the listed points, what each part does alone, where that
-// bends, and which part would help next.
+// The conclusions of a sweep beyond its rows: what binds the listed points, what each part does alone, where
+// that bends, and which part would help next.
 
 #include "answers/sweep/sweep_report.hpp"
 #include "core/lists.hpp"

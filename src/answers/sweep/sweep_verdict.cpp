@@ -295,7 +295,7 @@ static Members<SweepWinner> sweep_winner_members() {
             {"unit", "of the value", [](const W& w) { return w.metric->unit; }}};
 }
 
-/// What is known of a point; null what is not.
+/// The facts of a point; null where they are not known.
 static Members<SweepPointFacts> point_fact_members() {
     using F = SweepPointFacts;
     return {{"gain", "times better than the device as stated, by the metric that ranks", &F::gain},

@@ -106,14 +106,14 @@ enum class Guidance : std::uint8_t {
     apart,  ///< one after the other
 };
 
-/// What the class of a pipeline does when nothing else is said: the defaults of its call in diffusers.
+/// The class of a pipeline when nothing else is said: the defaults of its call in diffusers.
 struct PipelineRow {
     std::string_view name;
     std::int64_t steps;
     Guidance guidance;
     bool short_text, long_text; ///< the denoiser reads tokens of the CLIP encoder, those of the other one
     std::int64_t tokens;        ///< length that prompts are padded to; 0: there is no such encoder
-    /// Of a video: frames, height and width; 0 frames: an image, of the side that the denoiser states.
+    /// For a video: frames, height and width; 0 frames: an image, of the side that the denoiser states.
     std::int64_t frames = 0, height = 0, width = 0;
 };
 constexpr PipelineRow kPipelines[] = {
@@ -229,7 +229,7 @@ class PipelineReader {
             add(*second, find_class(kDenoisers, second->architecture), place, times);
             out_.parts.back().share = out_.parts[out_.parts.size() - 2].share = 0.5;
         }
-        // Of a video one frame of latents at a time (build_wan_decoder).
+        // In a video one frame of latents at a time (build_wan_decoder).
         if (decoder)
             add(*decoder, find_class(kDecoders, decoder->architecture), place_,
                 place_.frames > 0 ? std::vector<std::string>{place_.latent_frames(1)}
@@ -256,7 +256,7 @@ class PipelineReader {
             if (!network || std::find(std::begin(kRead), std::end(kRead), name) != std::end(kRead))
                 continue;
             const auto type = stated[1].get<std::string>();
-            // What cuts text and images into tokens, and what counts steps.
+            // Tokenisers and schedulers are no networks.
             if (std::none_of(std::begin(kNoNetworks), std::end(kNoNetworks),
                              [&](std::string_view part) { return type.find(part) != std::string::npos; }))
                 others.push_back(fmt::format("{} ({})", name, type));
@@ -366,7 +366,7 @@ class PipelineReader {
             if (f.has({"quantization_config"}))
                 read_quantization(f, base);
             made.graph = row->build(f, base, place);
-            // Of a decoder of latents the files hold the encoder, too.
+            // Files of a decoder of latents hold the encoder, too.
             if (const auto config = std::filesystem::path(part.file);
                 config.filename() == "config.json" && part.name != "vae") {
                 hold_bytes(read_stored_files(config.parent_path()), weight_bytes(made.graph), 0,

@@ -57,7 +57,7 @@ static std::optional<DominantOperation> dominant_operation(const Result& r) {
     return std::nullopt;
 }
 
-/// What a measurement of one's own would tell where little is known of a device: "measure a network on it,
+/// The gain of a measurement of one's own where little is known of a device: "measure a network on it,
 /// --measured "NETWORK int8 on Hailo-8L = TIME": the interval narrows from a factor of 10.4 to 6.1".
 static std::string measuring_text(const Result& r) {
     constexpr double kWorthIt = 0.8; // of the width
@@ -117,7 +117,7 @@ std::string bound_sentence(const Result& result, const std::string& label) {
 
 std::vector<Advice> advice_for(std::span<const TriedChange> tried, std::span<const Result> results) {
     std::vector<Advice> all;
-    // Of several, what may not be named first is not advised on either.
+    // Where there are several, one that may not be named first is not advised on either.
     const auto skipped = [&](std::size_t i) { return results.size() > 1 && !may_lead(results[i].estimate); };
     for (const TriedChange& change : tried) {
         if (skipped(change.result))

@@ -65,7 +65,7 @@ static std::size_t find_column(const Table& table, const std::string& name) {
     throw UsageError(fmt::format("--sort: there is no column \"{}\"; there are {}", name, names));
 }
 
-/// What orders it: of an interval its lower end.
+/// The number that orders it: an interval's lower end.
 static std::optional<double> number_of(const Cell& cell) {
     return !cell.value && cell.interval ? std::optional(cell.interval->low) : cell.value;
 }

@@ -41,7 +41,7 @@ static std::optional<double> times(const std::optional<double>& each, double cou
 
 constexpr double kMillion = 1e6, kThousand = 1e3, kSecondsPerMonth = kHoursPerMonth * 3600;
 
-/// What an inference or a token costs, so many at a time: the columns of tables and the members of documents.
+/// The cost of inferences or tokens, so many at a time: the columns of tables and the members of documents.
 struct CostPart {
     const char *heading, *unit;
     const char* key; ///< tables of tokens add "_tokens"
@@ -63,7 +63,7 @@ constexpr CostPart kCostParts[] = {
      kThousand, 1, [](const Cost& c) { return c.embodied_g; }}};
 enum class CostsOf : std::uint8_t { inferences, tokens };
 
-/// Of tokens nobody states a purchase apart.
+/// Nobody states the purchase of tokens apart.
 static bool shown(const CostPart& part, CostsOf what) {
     return what == CostsOf::inferences || part.heading != std::string_view("purchase");
 }
@@ -154,7 +154,7 @@ static std::vector<std::string> assumption_notes(const CostOptions& o) {
     };
 }
 
-/// What a token costs, read or written.
+/// The cost of a token, read or written.
 static Table token_table(std::span<const Result> results, const CostOptions& options) {
     struct Row {
         const Result& result;

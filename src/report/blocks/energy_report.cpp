@@ -76,7 +76,7 @@ static std::string boundary_of(const Result& result) {
                                                : "the module: chip, its memory, and what shares its supply";
 }
 
-/// What no subgraph holds: events once per inference, and static power outside of subgraphs.
+/// The energy that no subgraph holds: events once per inference, and static power outside of subgraphs.
 static EnergyBreakdown outside_of_subgraphs(const Estimate& e) {
     EnergyBreakdown rest = e.energy;
     for (const SubgraphEstimate& s : e.subgraphs) {

@@ -11,7 +11,8 @@
 
 namespace archsim {
 
-/// What a subgraph's bytes pass: external memory, or the host's link where the chip has none of its own.
+/// The border that a subgraph's bytes pass: external memory, or the host's link where the chip has none of
+/// its own.
 static Resource border_of(const Machine& machine) {
     return machine.rate(Resource::dram_bytes) > 0 ? Resource::dram_bytes : Resource::host_link_bytes;
 }
@@ -70,7 +71,7 @@ static double moved_bytes(const Result& result, const SubgraphEstimate& s) {
     return (bytes > 0 ? bytes : work.activation_bytes() + work.weight_bytes) * repeat;
 }
 
-/// Of these bytes those that can pass the border in so many seconds: weights beyond them came ahead of time,
+/// Those of these bytes that can pass the border in so many seconds: weights beyond them came ahead of time,
 /// and other tensors lay on the chip.
 static double passed_in(const Machine& machine, double seconds, double bytes) {
     const double rate = machine.rate(border_of(machine));

@@ -52,7 +52,7 @@ static std::vector<std::string> fit_notes(const Result& r, const MemoryFit& fit)
     return notes;
 }
 
-/// What of a network stays on the chip between its layers.
+/// The part of a network that stays on the chip between its layers.
 static std::string_view stays_text(const Result& r, const MemoryFit& fit) {
     if (r.device->family.row().caches)
         return "caches decide";

@@ -116,8 +116,8 @@ static bool is_change(std::string_view text) {
            });
 }
 
-/// What spreadsheets begin a formula with, in East Asian ones the wide forms of the same too; and GitHub, in
-/// a log, a command.
+/// Signs that begin a formula in spreadsheets, in East Asian ones the wide forms of the same too; and GitHub,
+/// in a log, a command.
 static bool begins_formula(std::string_view text) {
     constexpr std::array<std::string_view, 7> kAlways = {"=",      "@",      "::",    "\uff1d",
                                                          "\uff0b", "\uff0d", "\uff20"};

@@ -154,7 +154,7 @@ std::string utilization_reading(const Result& result) {
     const UtilizationBand& band = utilization_band(result.estimate.utilization);
     std::string text = fmt::format("{}, {}", band.verdict, band.meaning);
     const auto shares = bound_shares(result);
-    // Of generated text the subgraphs are those of one pass alone.
+    // The subgraphs of generated text are those of one pass alone.
     if (&band == &kBands.front() || !shares || result.generation)
         return text;
     const char *binds = "compute",

@@ -1,5 +1,5 @@
 #pragma once
-// What sets results side by side: their ranking, limits and choices, advice, answers to prompts, charts.
+// Results side by side: their ranking, limits and choices, advice, answers to prompts, charts.
 
 #include "archsim/compare/cost.hpp"
 #include "archsim/compare/decisions.hpp"
@@ -36,12 +36,12 @@ struct LabelledDecision {
 /// {"constraints": [...], "verdicts": [...], "recommended", "tied", "nearest"}.
 Members<LabelledDecision> decision_members();
 
-// What binds a device, and what was tried that helps it.
+// The bound of each device, and the changes that were tried and help it.
 //
 //   What would help, tried:
 //     * H100: --precision fp8, 1.62x; --runtime vllm, 1.1x
 
-/// What would help one result.
+/// A change that would help one result.
 struct Advice {
     std::size_t result = 0;
     std::string text;

@@ -19,7 +19,7 @@ namespace archsim {
 
 using ResultColumns = std::vector<ColumnOf<RankedResult>>;
 
-/// Of models with parts, also what it takes when they are built side by side.
+/// With parts, also the time when they are built side by side.
 struct ShownColdStart {
     ColdStart start;
     bool parts = false;
@@ -147,7 +147,7 @@ static ResultColumns estimate_columns() {
          "that it is the best of those that are ranked"}};
 }
 
-/// What a device does with a rate; nothing where the question states none.
+/// The duty of a device with a rate; nothing where the question states none.
 static ResultColumns duty_columns(std::optional<PowerBoundary> at) {
     const auto of = [at](const char* key, const char* meaning, auto member) {
         return of_result(key, CellType::number, meaning, [at, member](const Result& r) {

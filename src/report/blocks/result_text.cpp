@@ -231,7 +231,7 @@ static std::string memory_text(const MemoryEstimate& m, Detail detail) {
     return text;
 }
 
-/// What is named under "Performance": memory and utilisation have lines of their own.
+/// The metrics under "Performance": memory and utilisation have lines of their own.
 static std::vector<const Metric*> performance_metrics(const Result& result, const MetricView& view,
                                                       Detail detail) {
     return kept(view.metrics->rows(), [&](const Metric* m) {
@@ -257,7 +257,7 @@ static std::string performance_title(const Metric& m) {
                                            : m.title;
 }
 
-/// What one request costs beside its tokens: "prompt 10.4 J, answer 372 J".
+/// The cost of one request beside its tokens: "prompt 10.4 J, answer 372 J".
 static std::string request_text(const GenerationEstimate& g) {
     const double prompt = g.energy_first_token_j / g.batch;
     return fmt::format("prompt of {:.0f} tokens {} ({} each), answer of {:.0f} tokens {}", g.prompt_tokens,

@@ -142,7 +142,7 @@ Table subgraph_table(const Result& result) {
 
 constexpr std::size_t kLongestName = 44;
 
-/// What makes two subgraphs one row. Values are equal to the bit where the counts are: see
+/// Two subgraphs with the same key are one row. Values are equal to the bit where the counts are: see
 /// NetworkWork::representatives.
 static auto key_of(const Result& result, const SubgraphEstimate& s) {
     const Subgraph& subgraph = result.partition->subgraphs[s.index];

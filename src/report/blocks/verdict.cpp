@@ -226,7 +226,7 @@ static std::string unranked_text(const VerdictQuestion& q, const VerdictFacts& f
             else
                 text += (text.empty() ? "" : ", ") + value_text(q, *best.metric, i);
         }
-    // Of few devices those that nothing else names.
+    // Few devices are named where nothing else does.
     constexpr std::size_t kFew = 3;
     const Winner& first = facts.best.front().winner;
     for (std::size_t i = 0; q.results.size() <= kFew && !(first.leads && first.next) && i < q.results.size();
@@ -321,7 +321,7 @@ static std::string none_text(const VerdictQuestion& q, const VerdictFacts& facts
         return "";
     const bool one = q.results.size() == 1;
     const std::string limits = limits_words(facts, one ? "its limits" : "all limits");
-    // What cannot keep up has no power and no price to be held against a limit.
+    // A device that cannot keep up has no power and no price to be held against a limit.
     const bool late = is_rate(facts.limits.front().constraint) && facts.limits.front().met == 0;
     std::string text =
         one    ? fmt::format("{} {}", q.labels.front(), late ? "cannot keep up" : "misses " + limits)
@@ -417,7 +417,7 @@ static std::string unlike_text(const VerdictQuestion& q, std::size_t i) {
     return fmt::format("Less sure: {} on {}.", e.unlike, q.labels[i]);
 }
 
-/// What the numbers leave out; absent for whole models.
+/// The part that the numbers leave out; absent for whole models.
 static std::optional<std::string> uncounted_of(const VerdictQuestion& q) {
     for (const Result& r : q.results)
         if (r.ok() && !r.estimate.uncounted.empty())

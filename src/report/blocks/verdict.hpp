@@ -19,7 +19,7 @@
 
 namespace archsim {
 
-/// What a verdict is about.
+/// The results and limits that a verdict is about.
 struct VerdictQuestion {
     std::span<const Result> results;
     const std::vector<std::string>& labels; ///< one per result

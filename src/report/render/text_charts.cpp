@@ -357,7 +357,7 @@ static std::string draw_steps(const Chart& chart, const RenderOptions& options) 
             y.include(point.y);
         }
     Canvas canvas(kRows / 2, columns);
-    // Of several steps in one column the highest counts: a peak must not vanish.
+    // The highest of several steps in one column counts: a peak must not vanish.
     std::vector<double> tops(columns, -1);
     for (const ChartPoint& point : points) {
         double& top = tops[static_cast<std::size_t>(std::lround(x.position(point.x)))];

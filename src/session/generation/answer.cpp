@@ -195,7 +195,7 @@ class AnswerBuilder {
     }
 
     double smallest_count() {
-        // What one device would hold of weights and cache; of several none holds less than its share.
+        // The weights and cache that one device would hold; of several none holds less than its share.
         double least = 0;
         for (double devices = 1; devices <= kLargestGroup; devices *= 2) {
             while (devices < kLargestGroup && !runner_.starts_on(devices))
@@ -248,7 +248,7 @@ class AnswerBuilder {
         return false;
     }
 
-    /// What there is, and who has or gives it.
+    /// The memory that there is, and who has or gives it.
     std::string room(double bytes) const {
         const Machine& machine = runner_.machine();
         if (const double limit = machine.param(Parameter::memory_limit, 0); limit > 0 && bytes >= limit)

@@ -181,7 +181,7 @@ void GenerationModel::keep(Entry entry) const {
         entry.again = true;
     entries_.push_back(std::move(entry));
     const auto once = [](const Entry& e) { return !e.again; };
-    // Of large models fewer: each takes some kilobytes an operator.
+    // Fewer of large models: each takes some kilobytes an operator.
     constexpr std::size_t kMostOperators = 100'000, kFewest = 64;
     const std::size_t operators = std::max<std::size_t>(1, language_.graph->nodes.size());
     if (std::ranges::count_if(entries_, once) > static_cast<std::ptrdiff_t>(kMostOnce))

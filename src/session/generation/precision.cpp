@@ -168,7 +168,7 @@ ExecutedPrecision language_precision(const Machine& machine, const PrecisionConf
                                   device.id, name_of(c.compute), machine.runtime->id, name_of(c.compute)));
     }
     if (!uniform && bits_of(c.weights) < bits_of(c.compute) && !offers_weights_alone(machine, c.weights)) {
-        // What a request for the weights' format runs in may be asked for by its own name.
+        // The format that runs may also be asked for by its own name.
         const ExecutedPrecision as =
             language_precision(machine, PrecisionConfig::uniform(c.weights), kv_cache);
         if (!as.supported || as.config.weights != c.weights ||

@@ -22,7 +22,7 @@ struct PromptPasses {
     double times = 1;                   ///< passes, one after another
 };
 
-/// What of a step runs from captured graphs: EngineLimits, fields of these names.
+/// The part of a step that runs from captured graphs: EngineLimits, fields of these names.
 struct Capture {
     bool whole_graph = false;
     std::int64_t tokens = 0; ///< EngineLimits::captured_tokens

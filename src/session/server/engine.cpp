@@ -46,7 +46,7 @@ static bool fits(ServingEngine& engine, const EnginePrices& prices, const Server
     engine.cache_room_bytes = std::max(0.0, room) * static_cast<double>(engine.parallelism.engine_devices());
     const double whole = lengths.prompt + lengths.output, one = prices.cache_bytes(whole);
     engine.cache_bytes_per_token = prices.cache_bytes(whole + 1) - one;
-    // What does not grow any more: full windows, and states that never grew.
+    // Caches that do not grow any more: full windows, and states that never grew.
     constexpr double kRounding = 1e-9;
     const double fixed_part = one - whole * engine.cache_bytes_per_token;
     engine.fixed_cache_bytes_per_sequence = fixed_part > kRounding * one ? fixed_part : 0;
@@ -208,7 +208,7 @@ static ErrorParts of_one_server(ErrorParts parts) {
     return parts;
 }
 
-/// What measured waits say of those of a machine, whose errors consist of `parts`.
+/// The correction by measured waits for a machine whose errors consist of `parts`.
 static Posterior learnt_of_waits(const Machine& machine, SpreadOf waited, const ErrorParts& parts) {
     std::vector<GivenRow> rows = machine.uncertainty->given();
     for (GivenRow& row : rows)

@@ -52,7 +52,7 @@ static GivenRow given_pass(const Session& session, const MeasuredRow& row, const
                           : std::log(row.value / (kMeasuredMilli * answer.latency_s)));
 }
 
-/// What clients of a server saw in the mean, with so many requests in flight.
+/// The mean wait of a server's clients, with so many requests in flight.
 static GivenRow given_wait(const Session& session, const MeasuredRow& row, const std::string& hardware,
                            const Conditions& conditions) {
     const bool first = row.phase == "served_first_token";

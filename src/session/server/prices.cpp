@@ -132,7 +132,7 @@ void EnginePrices::fill(Table& table, std::size_t row, std::size_t column, const
     slot.ready.store(true, std::memory_order_release);
 }
 
-/// What the host takes for so many sequences while the device waits.
+/// The host's time for so many sequences while the device waits.
 EnginePrices::Point EnginePrices::turn(double sequences) const {
     return {sequences * turn_.seconds, sequences * turn_.joules};
 }
@@ -290,7 +290,7 @@ EnginePrices::Point EnginePrices::mixed_at(std::size_t count, std::size_t length
     return at(mixed_, count, length, [&] {
         const auto decode = runner_.work(kCountGrid[count], 1, length_at(kFirstLength)),
                    prompt = runner_.work(1, length_at(length), 0);
-        // What the sum takes away again is at hand.
+        // The price that the sum takes away again is at hand.
         fill(decode_, count, kFirstLength, *decode);
         fill(prompt_, length, 0, *prompt);
         return point_of(mixed_step(*decode, *prompt, 1));

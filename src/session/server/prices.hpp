@@ -51,7 +51,7 @@ class EnginePrices final : public StepPrices {
     const Machine& machine() const { return *machine_; }
     /// The formats that run.
     const PrecisionConfig& formats() const { return runner_.precision(); }
-    /// Of a device, inside the boundary at which it is named.
+    /// The power of a device, inside the boundary at which it is named.
     double idle_watts_each() const {
         return joules_at(*machine_, machine_->static_power_w * machine_->devices, 1) / machine_->devices;
     }

@@ -45,7 +45,7 @@ static const JsonValue* row_for(const JsonValue& root, const Machine& machine, c
     return own != nullptr ? own : row_of(*rows, machine.runtime->base, machine, file);
 }
 
-/// What the file has for the machine, read by `use`; an empty row where there is none.
+/// The file's row for the machine, read by `use`; an empty one where there is none.
 template <class Use>
 static void with_row(const Machine& machine, const std::filesystem::path& file, Use&& use) {
     std::vector<Finding> findings;

@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kMostRows = "max_rows";
 constexpr std::int64_t kLargest = 1'000'000;
 /// Bytes of a text and of a whole answer, which assistants pay for by the word.
-constexpr std::size_t kMostText = 3'000, kMostBytes = 8'500;
+constexpr std::size_t kMostText = 3'000, kMostAnswer = 8'500;
 /// Rows of every list that are tried until the answer is small enough.
 constexpr std::array<std::size_t, 6> kRows = {20, 10, 5, 3, 1, 0};
 
@@ -59,10 +59,10 @@ static CutDocument fitting(const Json& whole, std::size_t text) {
     CutDocument cut{whole, {}, 0};
     for (const std::size_t rows : kRows) {
         cut = cut_at(whole, rows);
-        if (size(cut.document) + text <= kMostBytes)
+        if (size(cut.document) + text <= kMostAnswer)
             return cut;
     }
-    while (size(cut.document) + text > kMostBytes && cut.document.size() > 1) {
+    while (size(cut.document) + text > kMostAnswer && cut.document.size() > 1) {
         auto largest = cut.document.begin();
         for (auto member = cut.document.begin(); member != cut.document.end(); ++member)
             if (member.key() != "schema" && size(*member) > size(*largest))

@@ -63,7 +63,7 @@ int main(int argc, char** argv) {
         flags.add_written("--dot", dot, "also write the graph of subgraphs for Graphviz");
         flags.add_written("--mermaid", mermaid, "also write it as a Mermaid flowchart");
         flags.add_flag("-v,--verbose", view.verbose, "every subgraph in a row of its own");
-        flags.add_written("--trace", trace,
+        flags.add_written("--trace,--trace-events", trace,
                           "also write the predicted schedule for Perfetto or chrome://tracing");
         flags.add_written(
             "--annotate", annotated,

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 namespace archsim::cli {
 
@@ -98,6 +99,28 @@ std::string text_cut(std::string text) {
                : text.substr(0, text.rfind('\n', kMostText)) + "\n(cut; structuredContent has the rest)\n";
 }
 
+/// Flags in a sentence as the arguments that they are here, and no help that only a shell prints. Worked:
+/// "--batch-size: 0 is too small (see check_model --help)" is "batch_size: 0 is too small".
+std::string in_keys(std::string_view sentence) {
+    std::string keys;
+    for (std::size_t at = 0; at < sentence.size();) {
+        const std::string_view rest = sentence.substr(at);
+        if (const std::size_t end = rest.find(" --help)");
+            rest.starts_with(" (see ") && end < rest.find(')')) {
+            at += end + std::string_view(" --help)").size();
+        } else if (rest.size() > 2 && rest.starts_with("--") && rest[2] >= 'a' && rest[2] <= 'z' &&
+                   (keys.empty() || keys.back() != '-')) {
+            for (at += 2; at < sentence.size() && (sentence[at] == '-' || std::isalnum(sentence[at]) != 0);
+                 ++at)
+                keys += sentence[at] == '-' ? '_' : sentence[at];
+        } else {
+            keys += rest.front();
+            ++at;
+        }
+    }
+    return keys;
+}
+
 Json text_content(std::string text) {
     while (text.ends_with('\n'))
         text.pop_back();
@@ -128,7 +151,7 @@ AnswerOptions take_answer_options(Json& arguments) {
 }
 
 Json failed(const std::string& sentence) {
-    return {{"content", text_content(sentence)}, {"isError", true}};
+    return {{"content", text_content(in_keys(sentence))}, {"isError", true}};
 }
 
 Json answer_of(const Captured& run, const std::function<Captured()>& as_text, const AnswerOptions& options) {
@@ -140,7 +163,7 @@ Json answer_of(const Captured& run, const std::function<Captured()>& as_text, co
         return failed(all.empty() ? fmt::format("the tool ended with status {} and said nothing", run.status)
                                   : all);
     }
-    std::string text = verdict_of(document);
+    std::string text = in_keys(verdict_of(document));
     if (text.empty() && as_text)
         text = as_text().printed;
     text += run.said;

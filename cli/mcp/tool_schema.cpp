@@ -145,7 +145,8 @@ std::vector<std::string> texts_of(const Json& value, const OptionFacts& option, 
         const auto one_of = [&](const Json& one) {
             return one.is_string() ? std::vector{one.get<std::string>()} : texts_of_json(*field, one, key);
         };
-        if (field->many() || !list)
+        if (!list ||
+            (field->many() && !std::ranges::all_of(value, [](const Json& one) { return one.is_string(); })))
             return one_of(value);
         for (const Json& one : value)
             append(texts, one_of(one));
@@ -252,7 +253,10 @@ std::vector<std::string> ToolInput::words(const Json& arguments, const fs::path&
                 words.push_back("--" + found->name);
             continue;
         }
-        for (const std::string& text : texts_of(value, *found, key)) {
+        const std::vector<std::string> texts = texts_of(value, *found, key);
+        if (texts.size() > 1 && !found->many)
+            throw UsageError(fmt::format("{}: takes one value, and there are {}", key, texts.size()));
+        for (const std::string& text : texts) {
             expect_inside(expect_text(text, key), key, folder);
             if (!found->flags.empty())
                 words.push_back(fmt::format("--{}={}", found->name, text));

@@ -5,6 +5,7 @@
 #include "answers/architectures/architectures.hpp"
 #include "answers/compare/compare_models_report.hpp"
 #include "answers/comprehensive/comprehensive.hpp"
+#include "answers/local/local_models.hpp"
 #include "answers/mapping/graph_mapping.hpp"
 #include "answers/serving/serving_report.hpp"
 #include "answers/sizing/size_service.hpp"
@@ -180,6 +181,13 @@ Json answer_trace(const Session& session, const Question& question) {
     return {{"text", to_trace(result)}};
 }
 
+Json answer_local(const Session& session, const Question& question) {
+    LocalRequest request;
+    take_machine(session, only_device(question), request);
+    return {
+        {"sections", sections(describe(local_models(session, request), LocalView{}, Format::html), "local")}};
+}
+
 Json answer_explain(const Session& session, const Question& question) {
     if (question.hardware.size() != 2)
         throw UsageError("\"explain\" is asked of two devices");
@@ -296,9 +304,13 @@ Json answer_rank(const Session& session, const Question& question) {
         answer["rows"].push_back(row_json(c.results[rank.result], rank.place));
     for (const TriedChange& change : c.tried.front())
         if (const Result& result = c.results[change.result];
-            c.results.size() == 1 || may_lead(result.estimate))
+            c.results.size() == 1 || may_lead(result.estimate)) {
+            Json fields = Json::object();
+            for (const auto& [key, text] : fields_of(change.asked))
+                fields[key] = text;
             answer["advice"].push_back(
-                {{"hardware", result.hardware}, {"asked", change.asked}, {"gain", change.gain}});
+                {{"hardware", result.hardware}, {"fields", std::move(fields)}, {"gain", change.gain}});
+        }
     for (const Finding& finding : c.models.front()->findings)
         answer["findings"].push_back({{"severity", name_of(finding.severity)}, {"text", to_string(finding)}});
     return answer;

@@ -63,6 +63,7 @@ Json answer_rank(const Session& session, const Question& question);
 Json answer_device(const Session& session, const Question& question);
 Json answer_explain(const Session& session, const Question& question);
 Json answer_trace(const Session& session, const Question& question);
+Json answer_local(const Session& session, const Question& question);
 Json answer_change(const Session& session, const Question& question);
 Json answer_serve(const Session& session, const Question& question);
 Json answer_size(const Session& session, const Question& question);

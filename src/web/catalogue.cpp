@@ -156,6 +156,10 @@ Json answer_files(const Session& session, const Question& question) {
         for (const ModelPart& part : entry->parts)
             add(part.model);
     };
+    if (question.model.empty())
+        for (const CatalogueEntry& entry : session.catalogue().entries())
+            if (entry.task == "text-generation")
+                add(entry.name);
     add(question.model);
     return {{"files", files}};
 }

@@ -27,6 +27,7 @@ constexpr std::array kKinds = {
     Kind{"rank", answer_rank},
     Kind{"device", answer_device},
     Kind{"trace", answer_trace},
+    Kind{"local", answer_local, false},
     Kind{"explain", answer_explain},
     Kind{"change", answer_change},
     Kind{"serve", answer_serve},

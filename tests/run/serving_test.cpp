@@ -7,6 +7,7 @@
 #include "archsim/run/step.hpp"
 #include "session/server/server.hpp"
 #include "support/shipped_session.hpp"
+#include "support/trace_check.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -51,6 +52,39 @@ class OneByOne final : public StepPrices {
 };
 
 } // namespace
+
+TEST_CASE("every step of a run is a slice of its trace, on a track of its engine", "[serving][step]") {
+    ServingRequest request;
+    request.load.count = 60;
+    request.load.rate_per_s = 20;
+    request.load.prompt_tokens = 1500;
+    request.load.output_tokens = 40;
+    request.parallelism = Parallelism{.data = 2};
+    request.find_capacity = false;
+    std::vector<ServedStep> steps;
+    double busy_us = 0;
+    request.plan.on_step = [&](double begins_s, std::span<const StepRequest> held, const StepCost& cost) {
+        steps.push_back({begins_s, StepLoad::of(held), cost});
+        busy_us += 1e6 * cost.seconds;
+    };
+    const Session& session = test::shipped_session();
+    const ServingResult result = run_serving(session, session.load("qwen3-0.6b"), "H100", {}, request);
+    REQUIRE(result.ok);
+    const auto trace = nlohmann::json::parse(serving_trace(result, steps));
+    CHECK(test::trace_faults(trace) == std::vector<std::string>{});
+    std::size_t slices = 0, tracks = 0;
+    double drawn_us = 0;
+    for (const auto& event : trace["traceEvents"]) {
+        tracks += event["name"] == "thread_name" ? 1U : 0U;
+        if (!event["args"].contains("sequences"))
+            continue;
+        ++slices;
+        drawn_us += event["dur"].get<double>();
+    }
+    CHECK(slices == steps.size());
+    CHECK(tracks == 2);
+    CHECK(drawn_us == Approx(busy_us).epsilon(1e-6));
+}
 
 TEST_CASE("served on every device that holds the model: Little's law and conserved tokens", "[serving]") {
     const Session& session = test::shipped_session();

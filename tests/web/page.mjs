@@ -47,7 +47,7 @@ let crowding = 1;
 
 // A fresh page that fails the test for console errors and requests to elsewhere.
 async function visit(address, use, options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, acceptDownloads: true, ...options });
+  const context = await browser.newContext({ viewport: { width: Number(process.env.ARCHSIM_PAGE_WIDTH ?? 1280), height: 900 }, acceptDownloads: true, ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(60000 * crowding); // a machine that has other work answers late
   const problems = [], foreign = [];
@@ -254,7 +254,7 @@ const tests = {
 
   'a link asks who opens it the same, with its device and sliders': async () => visit(home, async page => {
     await idle(page);
-    let seed = 11;
+    let seed = Number(process.env.ARCHSIM_PAGE_SEED ?? 11);
     const below = count => (seed = (seed * 48271) % 0x7fffffff) % count;
     const one = list => list[below(list.length)];
     const put = (selector, value) => page.evaluate(([selector, value]) => {
@@ -391,6 +391,59 @@ const tests = {
     await idle(page);
     assert.match(await page.locator('#problem').textContent(), /photo/);
     assert.equal(await page.locator('#answer').isVisible(), false);
+  }),
+
+  'what is looked at stands below the first rows of the ranking, and all rows unfold': async () => visit(`${home}#model=resnet50`, async page => {
+    await idle(page);
+    const shown = () => page.locator('#ranking tbody tr').evaluateAll(rows => rows.filter(row => row.offsetParent).length);
+    assert.equal(await shown(), 15);
+    await page.locator('#ranking-all').click();
+    assert(await shown() > 300);
+    await page.locator('#ranking-all').click();
+    await page.locator('#ranking tbody tr[data-status=ok] button.do').nth(9).click();
+    await page.locator('#graph .node').first().waitFor();
+    await idle(page);
+    for (const width of [1280, 420]) {
+      await page.setViewportSize({ width, height: 900 });
+      const [top, order, verdict] = await page.evaluate(() => {
+        const place = id => document.querySelector(id).getBoundingClientRect().top + scrollY;
+        return [place('#device') - place('#ranking'), ['#verdict', '#ranking', '#device', '#facts'].map(place), place('#verdict')];
+      });
+      assert(top < 1500, `the device lies ${top} px below the beginning of the ranking at ${width}`);
+      assert.deepEqual(order, [...order].sort((a, b) => a - b), 'the answer first, facts of the model last');
+      assert(width > 420 || verdict < 500, `the verdict begins at ${verdict} px`);
+      figures[`the verdict begins at ${width} px wide (px)`] = verdict;
+    }
+    await page.locator('#ranking .filter').fill('L4');
+    assert(await shown() > 0 && await page.locator('#ranking tbody tr').evaluateAll(rows => rows.every(row => row.hidden || row.offsetParent)), 'a filter looks in all rows');
+  }),
+
+  'equal layers are drawn once, each with how often it comes, and all on request': async () => visit(`${home}#model=qwen3-8b&hardware=H100&device=H100`, async page => {
+    await page.locator('#graph .node').first().waitFor();
+    await idle(page);
+    const labels = () => page.locator('#graph .node').evaluateAll(nodes => nodes.map(node => node.getAttribute('aria-label')));
+    const once = await labels();
+    assert(once.length < 50 && once.some(label => /, 3[4-6] × /.test(label)), `${once.length}: ${once.slice(0, 9)}`);
+    const shares = texts => texts.reduce((sum, label) => sum + Number(/, ([\d.]+) % of the time/.exec(label)[1]), 0);
+    await page.locator('#timeline-section > summary').click();
+    await page.locator('#timeline rect').first().waitFor();
+    await page.locator('#timeline').focus();
+    for (let i = 0; i < 40; ++i) await page.keyboard.press('ArrowRight'); // into another layer
+    assert.equal(await page.locator('#graph .node[aria-pressed=true]').count(), 1, 'the layer that stands for it');
+    await page.locator('#graph-fold input').uncheck();
+    await until(page, () => document.querySelectorAll('#graph .node').length > 300);
+    const every = await labels();
+    assert(Math.abs(shares(once) - shares(every)) < 5, `${shares(once)} and ${shares(every)} % of the time`);
+  }),
+
+  'the language models that run on a device': async () => visit(`${home}#model=resnet18&hardware=Jetson-Orin-Nano&device=Jetson-Orin-Nano`, async page => {
+    await page.locator('#graph .node').first().waitFor();
+    await idle(page);
+    const begin = performance.now();
+    await page.locator('#local > summary').click();
+    await until(page, () => /language models run/.test(document.querySelector('#local > div').textContent));
+    figures['language models of a device (ms)'] = performance.now() - begin;
+    assert(await page.locator('#local tbody tr').count() > 10);
   }),
 
   'the graph begins at its first node': async () => visit(`${home}#model=qwen3-0.6b&hardware=H100&device=H100`, async page => {

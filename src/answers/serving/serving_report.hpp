@@ -43,6 +43,16 @@ std::vector<std::string> serving_lines(std::span<const ServingResult> results, c
 /// Everything, keys with units.
 std::string serving_json(std::span<const ServingResult> results, const ServedQuestion& asked);
 
+/// A step that ServingPlan::on_step was told of.
+struct ServedStep {
+    double begins_s = 0;
+    StepLoad load;
+    StepCost cost;
+};
+/// The steps of a run as trace events, which Perfetto draws: a track for each engine, on it its steps, in
+/// them what their prompts add.
+std::string serving_trace(const ServingResult& result, std::span<const ServedStep> steps);
+
 /// Members of one engine.
 Members<Parallelism> engine_parallelism_members();
 /// With the engines beside each other.

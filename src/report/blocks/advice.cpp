@@ -1,5 +1,7 @@
 #include "report/blocks/ranking_table.hpp"
 
+#include "core/text.hpp"
+#include "fields/question.hpp"
 #include "report/blocks/number_format.hpp"
 #include "result/bound_shares.hpp"
 #include "result/ties.hpp"
@@ -119,6 +121,18 @@ std::string bound_sentence(const Result& result, const std::string& label) {
                        share_text(result.estimate.utilization));
 }
 
+std::vector<std::pair<std::string, std::string>> fields_of(std::string_view asked) {
+    std::vector<std::pair<std::string, std::string>> fields;
+    for (const std::string_view word : split(asked, ' '))
+        if (word.starts_with("--")) {
+            const QuestionField* const field = find_question_field(word);
+            fields.emplace_back(field != nullptr ? field->key : word.substr(2), "true");
+        } else if (!fields.empty()) {
+            fields.back().second = word;
+        }
+    return fields;
+}
+
 std::vector<Advice> advice_for(std::span<const TriedChange> tried, std::span<const Result> results) {
     std::vector<Advice> all;
     // Of several, what may not be named first is not advised on either.
@@ -135,6 +149,7 @@ std::vector<Advice> advice_for(std::span<const TriedChange> tried, std::span<con
             all.back().text += "; " + text;
         else
             all.push_back({change.result, std::move(text)});
+        all.back().asked.push_back(change.asked);
     }
     for (std::size_t i = 0; i < results.size(); ++i)
         if (std::string text = skipped(i) ? "" : measuring_text(results[i]); !text.empty())

@@ -600,42 +600,48 @@ VerdictRecord verdict_record(const VerdictQuestion& q) {
     }
     record.uncounted = uncounted_of(q);
     for (const Advice& advice : advice_for(q.tried, q.results))
-        record.helps.push_back({{q.labels[advice.result]}, advice.text});
+        record.helps.push_back(
+            {{q.labels[advice.result]}, advice.text, mapped(advice.asked, [](const std::string& change) {
+                 return fields_of(change);
+             })});
     return record;
 }
 
 Members<VerdictRecord> verdict_members() {
     using V = VerdictRecord;
-    return {{"lines", "the answer in sentences, as reports show it", &V::lines},
-            {"complete",
-             "false where a result leaves a part of its network out (--allow-unknown): its totals are lower "
-             "bounds",
-             [](const V& v) { return !v.uncounted; }},
-            {"uncounted", "what the first such result leaves out", &V::uncounted},
-            {"best", "by each metric that decides", &V::best,
-             Members<V::Best>{
-                 {"metric", "", [](auto& b) { return b.metric->key; }},
-                 {"device", "null: none may be named first", &V::Best::device},
-                 {"value", "", &V::Best::value},
-                 {"unit", "", [](auto& b) { return b.metric->unit; }},
-                 {"probability", "that it is the best of those that may lead", &V::Best::probability},
-                 {"tied", "devices that the estimates cannot tell from it", &V::Best::tied},
-                 {"close", "too close to call: all that may well be the best; empty: the device is",
-                  &V::Best::close},
-                 {"measured", "false: no estimate here may be named first",
-                  [](auto& b) { return b.device.has_value(); }},
-                 {"projected", "what may not lead and is estimated to do better", &V::Best::projected}}},
-            {"bound", "what the best device spends its time on", &V::bound,
-             Members<V::BoundOf>{{"device", "", &V::BoundOf::device},
-                                 {"by", "", &V::BoundOf::by, UpTo{Bound::overhead}},
-                                 {"share", "of its time", &V::BoundOf::share}}},
-            {"limits", "how many of those that run meet each", &V::limits,
-             Members<V::Limit>{{"metric", "", [](auto& l) { return l.constraint.metric->key; }},
-                               {"limit", "", [](auto& l) { return l.constraint.limit; }},
-                               {"met", "", &V::Limit::met},
-                               {"of", "", &V::Limit::of}}},
-            {"helps", "changes that would help", &V::helps,
-             Members<V::Help>{{"devices", "", &V::Help::devices}, {"text", "", &V::Help::text}}}};
+    return {
+        {"lines", "the answer in sentences, as reports show it", &V::lines},
+        {"complete",
+         "false where a result leaves a part of its network out (--allow-unknown): its totals are lower "
+         "bounds",
+         [](const V& v) { return !v.uncounted; }},
+        {"uncounted", "what the first such result leaves out", &V::uncounted},
+        {"best", "by each metric that decides", &V::best,
+         Members<V::Best>{
+             {"metric", "", [](auto& b) { return b.metric->key; }},
+             {"device", "null: none may be named first", &V::Best::device},
+             {"value", "", &V::Best::value},
+             {"unit", "", [](auto& b) { return b.metric->unit; }},
+             {"probability", "that it is the best of those that may lead", &V::Best::probability},
+             {"tied", "devices that the estimates cannot tell from it", &V::Best::tied},
+             {"close", "too close to call: all that may well be the best; empty: the device is",
+              &V::Best::close},
+             {"measured", "false: no estimate here may be named first",
+              [](auto& b) { return b.device.has_value(); }},
+             {"projected", "what may not lead and is estimated to do better", &V::Best::projected}}},
+        {"bound", "what the best device spends its time on", &V::bound,
+         Members<V::BoundOf>{{"device", "", &V::BoundOf::device},
+                             {"by", "", &V::BoundOf::by, UpTo{Bound::overhead}},
+                             {"share", "of its time", &V::BoundOf::share}}},
+        {"limits", "how many of those that run meet each", &V::limits,
+         Members<V::Limit>{{"metric", "", [](auto& l) { return l.constraint.metric->key; }},
+                           {"limit", "", [](auto& l) { return l.constraint.limit; }},
+                           {"met", "", &V::Limit::met},
+                           {"of", "", &V::Limit::of}}},
+        {"helps", "changes that would help", &V::helps,
+         Members<V::Help>{{"devices", "", &V::Help::devices},
+                          {"text", "", &V::Help::text},
+                          {"asks", "each change as fields of a question, by their keys", &V::Help::asks}}}};
 }
 
 } // namespace archsim

@@ -64,6 +64,7 @@ struct VerdictRecord {
     struct Help {
         std::vector<std::string> devices;
         std::string text;
+        std::vector<std::vector<std::pair<std::string, std::string>>> asks = {}; ///< fields_of() each change
     };
     std::vector<std::string> lines;
     std::optional<std::string> uncounted;

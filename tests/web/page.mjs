@@ -449,6 +449,25 @@ const tests = {
     assert(Math.abs(shares(once) - shares(every)) < 5, `${shares(once)} and ${shares(every)} % of the time`);
   }),
 
+  'what takes long can be stopped, and the page goes on, dropped files too': async () => visit(home, async page => {
+    await idle(page);
+    await give(page, path.join(sources, 'models/configs/qwen3-0.6b.json'));
+    await idle(page);
+    await page.locator('#server-kind').selectOption('size');
+    await page.locator('[data-word="load.rate"]').fill('900');
+    await page.locator('[data-word="level.ttft_p99"]').fill('1s');
+    await page.locator('#server .row button:not([type])').click();
+    await page.locator('#stop').click();
+    await until(page, () => document.querySelector('main').ariaBusy === 'false' && !document.querySelector('#problem').hidden);
+    assert.equal(await page.locator('#problem').textContent(), 'Stopped.');
+    const before = Number(await page.locator('#answer').getAttribute('data-count'));
+    await page.locator('#batch').fill('2');
+    await answered(page, before + 1);
+    await settled(page);
+    assert.equal(await page.locator('#stop').isVisible(), false);
+    assert.match(await page.locator('#model-title').textContent(), /qwen3-0.6b/i);
+  }),
+
   'the language models that run on a device': async () => visit(`${home}#model=resnet18&hardware=Jetson-Orin-Nano&device=Jetson-Orin-Nano`, async page => {
     await page.locator('#graph .node').first().waitFor();
     await idle(page);

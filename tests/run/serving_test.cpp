@@ -5,6 +5,7 @@
 #include "archsim/extend/renderer.hpp"
 #include "archsim/run/serve.hpp"
 #include "archsim/run/step.hpp"
+#include "result/format_parts.hpp"
 #include "session/server/server.hpp"
 #include "support/shipped_session.hpp"
 #include "support/trace_check.hpp"

@@ -70,8 +70,8 @@ def _verdict(self):
 
 def _advice(self):
     """What was tried and is better: for each the device, the sentence, and the keywords that ask for it."""
-    verdicts = self.to_dict()["verdicts"]
-    return [{"hardware": helped["devices"][0], "text": helped["text"], "asks": helped["asks"]} for verdict in verdicts for helped in verdict["helps"]]
+    helps = [helped for verdict in self.to_dict()["verdicts"] for helped in verdict["helps"]]
+    return [{"hardware": helped["devices"][0], "text": helped["text"], "asks": helped["asks"]} for helped in helps]
 
 
 def _table(rows, header=()):

@@ -454,9 +454,12 @@ const tests = {
     await give(page, path.join(sources, 'models/configs/qwen3-0.6b.json'));
     await idle(page);
     await page.locator('#server-kind').selectOption('size');
+    await page.locator('#server-further > summary').click();
+    await page.locator('[data-word="load.requests"]').fill('20000'); // seconds at least
     await page.locator('[data-word="load.rate"]').fill('900');
     await page.locator('[data-word="level.ttft_p99"]').fill('1s');
     await page.locator('#server .row button:not([type])').click();
+    await until(page, () => !document.querySelector('#stop').hidden);
     await page.locator('#stop').click();
     await until(page, () => document.querySelector('main').ariaBusy === 'false' && !document.querySelector('#problem').hidden);
     assert.equal(await page.locator('#problem').textContent(), 'Stopped.');

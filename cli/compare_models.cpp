@@ -9,6 +9,7 @@
 #include "report/render/answer_document.hpp"
 
 #include <algorithm>
+#include <fmt/ranges.h>
 
 namespace {
 
@@ -33,6 +34,7 @@ void append(archsim::Report next, archsim::Report& all) {
 int main(int argc, char** argv) {
     using namespace archsim;
     CompareModelsRequest request;
+    std::vector<std::string> deployments;
     cli::QuestionOptions question;
     cli::DecisionOptions decisions;
     cli::ExplainOptions explain;
@@ -48,8 +50,8 @@ int main(int argc, char** argv) {
         flags.add_document("compare_models", compare_models_schema);
         flags.add_document("study", study_schema);
         models.add_to(flags);
-        flags.add_option("--deployment", request.deployment,
-                         "deployment scenario: datacenter, edge, embedded (default: datacenter)",
+        flags.add_option("--deployment", deployments,
+                         "deployment scenarios: datacenter, edge, embedded (default: datacenter)",
                          "DEPLOYMENT");
         flags.add_option("--hardware", request.hardware,
                          "devices: NAME, NAME@MODE, NAME@all for every power mode, a family (npu), all, or a "
@@ -107,6 +109,7 @@ int main(int argc, char** argv) {
         if (formats.size() > 1 && !question.given("activations").empty())
             throw UsageError("--activations: give it with one --precision");
         request.models = models.taken("compare_models");
+        request.deployment = fmt::format("{}", fmt::join(deployments, ","));
         request.stacks = question.given("runtime");
         question.put_into(request);
         const std::vector<std::int64_t> counts = question.numbers("devices");

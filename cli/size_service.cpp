@@ -36,9 +36,7 @@ struct SizeOptions {
         model.add_to(flags);
         flags.add_option("--hardware", hardware,
                          "devices, files of devices, or all (default: rented servers)", "DEVICE");
-        std::vector<std::string_view> without(kNotSized.begin(), kNotSized.end());
-        without.emplace_back("--users"); // a field of its own
-        load.add_to(flags, {.without = std::move(without),
+        load.add_to(flags, {.without = {kNotSized.begin(), kNotSized.end()},
                             .usual = request.serving,
                             .found = {{"requests", "as many as the load needs"}}});
         own.add_to(flags);

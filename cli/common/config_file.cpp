@@ -150,6 +150,11 @@ const std::vector<OtherNames>& other_names() {
         {{"--seq", "--seq-len", "--seq-length", "--sequence-length", "--shape"}, {"--input-shape", "--dim"}},
         {{"--context-length", "--max-model-len", "--ctx", "--ctx-size"}, {"--context"}},
         {{"--qps", "--rps", "--request-rate"}, {"--rate"}},
+        {{"--users"}, {"--concurrency"}},
+        {{"--min-speed", "--min-tps", "--min-tokens-per-s", "--min-tokens"},
+         {"--min-tokens-per-s", "--min-token-rate"}},
+        {{"--max-ttft", "--ttft", "--ttft-p99"}, {"--max-first-token", "--ttft-p99"}},
+        {{"--max-tpot", "--tpot", "--tpot-p99"}, {"--max-token-time", "--tpot-p99"}},
         {{"--tp", "--tensor-parallel", "--tensor-parallel-size", "--pp"}, {"--parallel"}},
         {{"--num-gpus", "--gpu-count", "--num-devices"}, {"--devices", "--max-devices"}},
         {{"--out", "--html", "--save-as", "--report", "--outfile"}, {"--output"}},
@@ -235,7 +240,7 @@ std::string meant_flag(const std::string& flag, const std::vector<OptionFacts>& 
 
 std::string tool_with_flag(const std::string& flag, const std::vector<OptionFacts>& options) {
     static constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kElsewhere = {
-        {{"--users", "serve_model"},
+        {{"--users", "size_service"},
          {"--concurrency", "serve_model"},
          {"--ttft-p99", "serve_model"},
          {"--tpot-p99", "serve_model"},
@@ -245,8 +250,8 @@ std::string tool_with_flag(const std::string& flag, const std::vector<OptionFact
          {"--fail-on", "check_budget"},
          {"--this-machine", "list_hardware_mappers"}}};
     for (const auto& [name, tool] : kElsewhere)
-        if (flag == name &&
-            std::ranges::none_of(options, [&](const OptionFacts& o) { return contains(o.flags, flag); }))
+        if (flag == name && !contains(long_flags(options), flag) &&
+            our_flag(flag, long_flags(options)).empty())
             return std::string(tool);
     return "";
 }

@@ -195,7 +195,9 @@ void continue_to(std::int64_t last, const std::string& flag, std::vector<std::in
 } // namespace
 
 std::string limit_flag(const Metric& metric) {
-    return (metric.better == Better::higher ? "--min-" : "--max-") + metric.key;
+    std::string name = metric.key;
+    std::ranges::replace(name, '_', '-');
+    return (metric.better == Better::higher ? "--min-" : "--max-") + name;
 }
 
 void DecisionOptions::add_limits_to(Flags& flags) {

@@ -456,6 +456,17 @@ std::vector<Deployment> HardwareDatabase::deployments() const {
 }
 
 Deployment HardwareDatabase::deployment(std::string_view id) const {
+    if (const auto comma = id.find(','); comma != std::string_view::npos) { // several, each device once
+        Deployment all = deployment(id.substr(0, comma));
+        const Deployment rest = deployment(id.substr(comma + 1));
+        all.id += "," + rest.id;
+        all.title += ", " + rest.title;
+        all.description += "; " + rest.description;
+        for (const std::string& name : rest.hardware)
+            if (!contains(all.hardware, name))
+                all.hardware.push_back(name);
+        return all;
+    }
     std::vector<std::string> known;
     for (Deployment& candidate : deployments()) {
         if (name_key(candidate.id) == name_key(id))

@@ -253,17 +253,18 @@ std::string cost_basis(std::span<const Result> results, const CostOptions& given
         return "";
     const bool stated = std::any_of(results.begin(), results.end(),
                                     [](const Result& r) { return r.conditions.duty.stated(); });
+    constexpr std::size_t kMostListed = 3;
     std::string text = fmt::format(
         "Cost: {}, {}",
         rent             ? std::string("rented by the hour")
         : served.empty() ? std::string("bought and electricity")
-        : alone.empty()  ? std::string("bought with a share of a server, and electricity")
-                         : fmt::format("bought and electricity; a share of a server is in that of {}, "
-                                        "none in that of {}",
-                                       names_text(served), names_text(alone)),
+        : alone.empty()
+            ? std::string("bought with a share of a server, and electricity")
+            : fmt::format("bought and electricity; a share of a server is in that of {}{}",
+                          names_text(served),
+                          alone.size() > kMostListed ? " alone" : ", none in that of " + names_text(alone)),
         stated ? "for inferences as often as stated"
                : fmt::format("{:g} % utilisation", 100 * options.utilization));
-    constexpr std::size_t kMostListed = 3;
     if (markets.size() > 1) { // the smaller market's are named, to be left out
         const auto fewest = std::ranges::min_element(
             markets, [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
@@ -275,7 +276,7 @@ std::string cost_basis(std::span<const Result> results, const CostOptions& given
     }
     if (!without.empty())
         text += fmt::format("; not ranked by it, for want of a {}: {}", rent ? "rental price" : "list price",
-                            names_text(without));
+                            names_text(without, without.size() > kMostListed ? 1 : kMostListed));
     return text + (rent ? ". --buy compares purchases." : ". --rent compares rentals.");
 }
 

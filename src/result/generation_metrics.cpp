@@ -155,6 +155,18 @@ const MetricTable& generation_metrics() {
     return table;
 }
 
+const MetricTable& every_metric() {
+    static const MetricTable table = [] {
+        const auto standard = MetricTable::standard().rows();
+        std::vector<const Metric*> all(standard.begin(), standard.end());
+        for (const Metric* m : generation_metrics().rows())
+            if (MetricTable::standard().find(m->key) == nullptr)
+                all.push_back(m);
+        return MetricTable::of(std::move(all));
+    }();
+    return table;
+}
+
 bool compares_generation(std::span<const Result> results) {
     const bool any = std::ranges::any_of(results, [](const Result& r) { return r.ok() && r.generation; });
     return any && std::ranges::all_of(results, [](const Result& r) { return !r.ok() || r.generation; });

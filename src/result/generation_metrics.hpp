@@ -27,6 +27,9 @@ extern const Metric first_token, token_time, token_rate, total_token_rate, token
 /// memory.
 const MetricTable& generation_metrics();
 
+/// The metrics of every model, then those that language models alone have: what a limit may be about.
+const MetricTable& every_metric();
+
 /// True where the metrics of language models are those to compare by: every estimate answers a prompt.
 bool compares_generation(std::span<const Result> results);
 

@@ -52,6 +52,10 @@ inline bool is_ollama_name(std::string_view name) {
 /// as it is; nothing where none is called so.
 std::optional<CatalogueEntry> entry_in_format(const Catalogue& catalogue, std::string_view name);
 
+/// "llama-3.3-70b (Llama 3.1 70B)": the title, with what the network was called where that is none of its own
+/// names: another of the same layers.
+std::string title_as_asked(const CatalogueEntry& entry, std::string_view name);
+
 /// What a name says beside the network (entry_in_format) as the model's own. One that says no format means
 /// the weights as they were published where GGUF files keep them so: "gpt-oss:20b" is in MXFP4.
 void take_named(CatalogueEntry named, std::string_view name, Model& model);

@@ -103,6 +103,15 @@ const CatalogueEntry* find_owned(const Catalogue& catalogue, std::string_view na
     return nullptr;
 }
 
+/// A name by its letters and digits.
+std::string letters_of(std::string_view name) {
+    std::string letters;
+    for (const char c : lower_case(name))
+        if (std::isalnum(static_cast<unsigned char>(c)) != 0)
+            letters += c;
+    return letters;
+}
+
 /// A name taken apart: "Qwen3-8B" and "Q4_K_M".
 struct Parts {
     std::string_view network, words; ///< `words`: from the first that says a format; empty: none does
@@ -145,6 +154,15 @@ Parts parts_of(std::string_view name) {
 
 } // namespace
 
+std::string title_as_asked(const CatalogueEntry& entry, std::string_view name) {
+    const std::string_view network = parts_of(name).network;
+    const std::string asked = letters_of(network);
+    for (const std::string& known : {letters_of(entry.title), letters_of(entry.name)})
+        if (known.find(asked) != known.npos || asked.find(known) != asked.npos)
+            return entry.title;
+    return fmt::format("{} ({})", network, entry.title);
+}
+
 std::string gguf_type_in(std::string_view name) {
     const Parts p = parts_of(name);
     return p.gguf ? p.type : std::string();
@@ -164,13 +182,16 @@ std::optional<PrecisionConfig> gguf_format(std::string_view type) {
 std::optional<CatalogueEntry> entry_in_format(const Catalogue& catalogue, std::string_view name) {
     const Parts p = parts_of(name);
     const CatalogueEntry* const known = find_owned(catalogue, p.network);
-    if (known == nullptr || (!p.format && !p.gguf))
-        return known == nullptr ? std::nullopt : std::optional(*known);
-    if (!known->language_model && known->file.extension() != ".json")
+    if (known == nullptr)
         return std::nullopt;
     CatalogueEntry entry = *known;
+    entry.title = title_as_asked(*known, name);
+    if (!p.format && !p.gguf)
+        return entry;
+    if (!known->language_model && known->file.extension() != ".json")
+        return std::nullopt;
     const std::string type = p.format ? p.type : std::string(gguf_type_of("int4"));
-    entry.title = fmt::format("{} in {}", known->title, p.format ? p.words : std::string_view(type));
+    entry.title += fmt::format(" in {}", p.format ? p.words : std::string_view(type));
     std::optional<PrecisionConfig> format = p.format ? p.format : PrecisionConfig::uniform(Precision::int4);
     const bool narrow_floats =
         !is_integer(format->compute) && bits_of(format->compute) < bits_of(Precision::bf16);
@@ -193,13 +214,15 @@ std::optional<CatalogueEntry> entry_in_format(const Catalogue& catalogue, std::s
 }
 
 void take_named(CatalogueEntry named, std::string_view name, Model& model) {
-    if (!named.products)
+    if (!named.products) {
+        model.info.title = std::move(named.title);
         return;
+    }
     const auto stored = model.graph ? stored_weights(*model.graph) : std::nullopt;
     const std::string_view own = stored ? gguf_type_of(name_of(*stored)) : std::string_view();
     if (!own.empty() && !parts_of(name).format) { // its files are as it was published
         named.products.reset();
-        named.title = fmt::format("{} in {}", model.info.title, own);
+        named.title = fmt::format("{} in {}", title_as_asked(model.info, name), own);
         named.file = fmt::format("{}-{}.gguf", named.name, own);
     }
     model.info.title = std::move(named.title);

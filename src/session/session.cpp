@@ -112,6 +112,7 @@ Model Session::load(std::string_view name_or_path) const {
         if (!entry->file.empty() && is_diffusion_pipeline(entry->file))
             return load_pipeline(entry->file, *entry, operators_, budget_);
         model.info = *entry;
+        model.info.title = title_as_asked(*entry, name_or_path);
         for (const ModelPart& part : entry->parts)
             model.parts.push_back(load(part.model));
         if (!entry->file.empty())

@@ -65,6 +65,7 @@ struct ServingResult {
     bool ok = false;
     std::string reason;         ///< one sentence when not ok
     Doubt doubt;                ///< why it may not be named first
+    std::string steps_refuted;  ///< what measurements say against its single steps
     double rate_per_s = 0;      ///< offered; 0: a fixed concurrency
     std::int64_t in_flight = 0; ///< requests held in flight; 0: a rate
     double capacity_per_s = 0;  ///< requests per second that it stands in the long run

@@ -10,6 +10,7 @@
 #include "result/cost_terms.hpp"
 #include "result/decisions.hpp"
 #include "result/duty_cycle.hpp"
+#include "result/generation_metrics.hpp"
 #include "result/ties.hpp"
 #include "session/prepared.hpp"
 #include "session/usual_precision.hpp"
@@ -109,7 +110,7 @@ BudgetRule parse_budget_rule(std::string_view text, std::string_view flag) {
     BudgetRule rule;
     rule.text = text;
     rule.above = text[at] == '>';
-    rule.metric = &MetricTable::standard().at(text.substr(0, at), flag);
+    rule.metric = &every_metric().at(text.substr(0, at), flag);
     std::string_view limit = text.substr(at + 1);
     const bool change = limit.front() == '+' || limit.front() == '-';
     if (!change) {

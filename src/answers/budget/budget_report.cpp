@@ -71,7 +71,7 @@ Table metric_changes(const BudgetedEstimate& e) {
         double after;
     };
     std::vector<Row> rows;
-    for (const Metric* metric : MetricTable::standard().rows()) {
+    for (const Metric* metric : every_metric().rows()) {
         const auto after = e.after->values.find(metric->key);
         if (after == e.after->values.end())
             continue;

@@ -221,6 +221,8 @@ class ModelSection {
                 of_model(c_.tried, model_),
                 of_model(c_.too_large, model_),
                 beside_text(),
+                may_sleep_text(duty_cycles(results_, view_.slices, shown_.conditions.power_at), results_,
+                               decision_),
                 overload_text()};
     }
 

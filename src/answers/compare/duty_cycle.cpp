@@ -167,23 +167,6 @@ Table network_table(std::span<const DutyCycle> cycles) {
     return table;
 }
 
-/// "; STM32N6 and MAX78000 may draw less asleep, from 267 uW, which is not known: --idle-power states it":
-/// who does not sleep in these numbers and would draw less than the best if it did, with the least work
-/// alone.
-std::string may_sleep_text(std::span<const DutyCycle> cycles, const DutyCycle& best) {
-    std::vector<std::string> names;
-    double least_w = INFINITY;
-    for (const DutyCycle& d : cycles)
-        if (&d != &best && d.average_w && best.average_w && !d.sleeps && d.active_w < *best.average_w) {
-            names.push_back(hardware_label(*d.result));
-            least_w = std::min(least_w, d.active_w);
-        }
-    return names.empty() ? std::string()
-                         : fmt::format("; {} may draw less asleep, from {}, which is not known: --idle-power "
-                                       "states it",
-                                       names_text(names), format_power(least_w));
-}
-
 } // namespace
 
 std::vector<Result> on_slices(const Session& session, const ModelComparison& c) {
@@ -215,11 +198,11 @@ std::vector<DutyCycle> duty_cycles(std::span<const Result> results, std::span<co
     return cycles;
 }
 
-std::string in_words(std::span<const DutyCycle> cycles, std::span<const Result> results,
-                     const Decision& decision) {
-    const Duty& asked = cycles.front().result->conditions.duty;
-    const bool shared = !asked.with.empty(), rest = asked.every_s <= 0;
-    const auto key = [&](const DutyCycle& d) { // what holds and may lead; draws least, or does most
+/// What holds and may lead; draws least, or does most in the time that is left.
+static const DutyCycle& best_of(std::span<const DutyCycle> cycles, std::span<const Result> results,
+                                const Decision& decision) {
+    const bool rest = cycles.front().result->conditions.duty.every_s <= 0;
+    const auto key = [&](const DutyCycle& d) {
         return std::tuple(!decision.qualifies[static_cast<std::size_t>(d.result - results.data())],
                           !d.holds(), !may_lead(d.result->estimate), rest ? d.networks.front().every_s : 0);
     };
@@ -227,6 +210,33 @@ std::string in_words(std::span<const DutyCycle> cycles, std::span<const Result> 
     for (const DutyCycle& d : cycles)
         if (key(d) < key(*best))
             best = &d;
+    return *best;
+}
+
+std::string may_sleep_text(std::span<const DutyCycle> cycles, std::span<const Result> results,
+                           const Decision& decision) {
+    if (cycles.empty() || cycles.front().result->conditions.duty.every_s <= 0)
+        return {};
+    const DutyCycle& best = best_of(cycles, results, decision);
+    std::vector<std::string> names;
+    double least_w = INFINITY;
+    for (const DutyCycle& d : cycles)
+        if (&d != &best && best.holds() && d.average_w && best.average_w && !d.sleeps &&
+            d.active_w < *best.average_w) {
+            names.push_back(hardware_label(*d.result));
+            least_w = std::min(least_w, d.active_w);
+        }
+    return names.empty() ? std::string()
+                         : fmt::format("{} may draw less asleep, from {}, which is not known: --idle-power "
+                                       "states it.",
+                                       names_text(names), format_power(least_w));
+}
+
+std::string in_words(std::span<const DutyCycle> cycles, std::span<const Result> results,
+                     const Decision& decision) {
+    const Duty& asked = cycles.front().result->conditions.duty;
+    const bool shared = !asked.with.empty(), rest = asked.every_s <= 0;
+    const DutyCycle* const best = &best_of(cycles, results, decision);
     const std::string who = cycles.size() > 1
                                 ? hardware_label(*best->result) + standing_note(best->result->estimate) + ", "
                                 : std::string();
@@ -260,7 +270,7 @@ std::string in_words(std::span<const DutyCycle> cycles, std::span<const Result> 
         text += " awake"; // its idle power is no sleep state and most of its average
     if (best->battery_hours)
         text += fmt::format(", {} on the battery", format_lasting(*best->battery_hours));
-    return text + (rest ? std::string() : may_sleep_text(cycles, *best)) + ".";
+    return text + ".";
 }
 
 std::vector<Block> duty_blocks(std::span<const DutyCycle> cycles, PowerBoundary boundary) {

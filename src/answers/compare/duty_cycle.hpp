@@ -27,6 +27,11 @@ std::vector<DutyCycle> duty_cycles(std::span<const Result> results, std::span<co
 /// every limit of the decision, which is over the same results, where any does.
 std::string in_words(std::span<const DutyCycle> cycles, std::span<const Result> results,
                      const Decision& decision);
+/// "STM32N6 and MAX78000 may draw less asleep, from 267 uW, which is not known: --idle-power states it.":
+/// who does not sleep in these numbers and would draw less than the best if it did, with the least work
+/// alone; empty: nobody.
+std::string may_sleep_text(std::span<const DutyCycle> cycles, std::span<const Result> results,
+                           const Decision& decision);
 /// A table of the devices; one of the networks before it where several share them.
 std::vector<Block> duty_blocks(std::span<const DutyCycle> cycles, PowerBoundary boundary);
 Members<DutyCycle> duty_members();

@@ -4,6 +4,7 @@
 #include "estimate/price.hpp"
 #include "hardware/parameter_site.hpp"
 #include "result/duty_cycle.hpp"
+#include "result/generation_metrics.hpp"
 
 #include <algorithm>
 #include <fmt/ranges.h>
@@ -202,7 +203,7 @@ EstimateRecord record_of(const Result& result, const CostOptions& cost, RecordDe
     record.precision = result.conditions.precision;
     record.dims = result.model->dims;
     record.batch = result.estimate.batch;
-    for (const Metric* metric : MetricTable::standard().rows())
+    for (const Metric* metric : every_metric().rows())
         if (const auto measure = measure_of(result, *metric, cost))
             record.values[metric->key] = *measure;
     if (const auto share = measure_of(result, metric::time_at_work, cost))

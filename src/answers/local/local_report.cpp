@@ -61,6 +61,10 @@ std::vector<LocalColumn> local_columns(const LocalAnswer& answer, bool with_reas
                                         {{"Format", "", "precision"}, [with_reasons](const M& m) {
                                              return with_reasons ? m.format : std::string(file_type(m));
                                          }}};
+    if (with_reasons)
+        columns.emplace_back(Column{"File type", "", "file_type"}, [](const M& m) {
+            return std::string(m.command.empty() ? std::string_view() : file_type(m));
+        });
     append(columns, rate_columns(language ? "Output" : "Rate", rate_unit(answer),
                                  language ? "output_tokens" : "inferences", 0, &M::output));
     append(columns, {{most_best("Parameters", "", "parameters"),
@@ -177,8 +181,8 @@ Bullets misses(const LocalAnswer& answer) {
     return out;
 }
 
-/// What people weigh: the newest, of one year the largest, then the largest of all. A doubt about a rate is
-/// said beside it.
+/// What people weigh: the newest, of one year the largest, then the largest of all, of those whose rates may
+/// lead.
 Takeaway local_takeaway(const LocalAnswer& answer, const std::vector<LocalModel>& rows) {
     const bool language = answer.request.kind == LocalKind::language;
     const double capacity = peak_of(0.0, answer.models, &LocalModel::capacity_bytes);
@@ -212,6 +216,10 @@ Takeaway local_takeaway(const LocalAnswer& answer, const std::vector<LocalModel>
     }
     if (!answer.request.models.empty() || order.empty())
         return out;
+    // A model that measurements speak against, or that none stands behind, is no answer.
+    const auto stands = [](const LocalModel& m) { return leads(m.doubt.standing); };
+    if (std::ranges::any_of(order, stands))
+        order = kept(order, stands);
     const LocalModel& largest = *std::ranges::max_element(order, {}, &LocalModel::parameters);
     const bool both = order.front().name == largest.name;
     if (const int year = order.front().year; year > 0)
@@ -245,6 +253,10 @@ Members<LocalModel> local_model_members() {
     return {
         {"model", "", &M::name},
         {"precision", "of the weights; of a file that was named its type", &M::format},
+        {"file_type", "of the file that llama.cpp runs, \"Q4_K_M\"; null: another stack runs it",
+         [](const M& m) {
+             return nonempty(std::string(m.command.empty() ? std::string_view() : file_type(m)));
+         }},
         {"parameters", "null: not published", [](const M& m) { return positive(m.parameters); }},
         {"year", "in which its family came out; null: not known",
          [](const M& m) { return m.year > 0 ? std::optional(m.year) : std::nullopt; }},

@@ -302,6 +302,8 @@ Takeaway serving_takeaway(std::span<const ServingResult> results, const ServiceL
     Takeaway takeaway;
     if (best != nullptr)
         takeaway.lines.push_back(first_served_text(results, *best, level));
+    if (best != nullptr && !best->steps_refuted.empty())
+        takeaway.lines.push_back(less_sure_text(*best));
     if (doubted != nullptr && (best == nullptr || worth(*doubted, level) >= worth(*best, level)))
         takeaway.lines.push_back(
             fmt::format("Not ranked, {}: {}", doubted->doubt.text(), served_text(*doubted)));

@@ -11,11 +11,18 @@
 #include "archsim/serving/serving_result.hpp"
 #include "fields/json_members.hpp"
 
+#include <fmt/format.h>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace archsim {
+
+/// "Less sure: on H100, mixtures of experts such as mixtral-8x7b took 0.66 to 2.2 times as long as estimated
+/// here.": of a run whose steps measurements refute.
+inline std::string less_sure_text(const ServingResult& run) {
+    return fmt::format("Less sure: on {}, {}.", run.hardware, run.steps_refuted);
+}
 
 /// One row per run, and below it what each run says of load and waiting; with several runs a chart of
 /// throughput against waiting.

@@ -63,6 +63,9 @@ std::string format_time(double seconds, bool unicode) {
 }
 
 std::string format_energy(double joules, bool unicode) {
+    constexpr double kManyJoules = 1e4; // below, beside the watts and seconds that they are made of
+    if (joules >= kManyJoules)
+        return with_prefix(joules, kDecimal.begin(), kDecimal.end(), "J");
     return unicode ? with_prefix(joules, kSmallUnicode.begin(), kSmallUnicode.end(), "J")
                    : with_prefix(joules, kSmallAscii.begin(), kSmallAscii.end(), "J");
 }

@@ -135,12 +135,25 @@ std::string lead_text(const VerdictQuestion& q, const Best& best) {
                : odds;
 }
 
+/// "1024 x 1024 in 50 steps. "; nothing of what draws no images.
+std::string image_text(const VerdictQuestion& q) {
+    const auto first = std::ranges::find_if(q.results, [](const Result& r) {
+        return r.ok() && r.model && r.model->dims.contains("steps") && r.model->dims.contains("width") &&
+               r.model->dims.contains("height");
+    });
+    if (first == q.results.end())
+        return "";
+    const auto& dims = first->model->dims;
+    return fmt::format("{} x {} in {}. ", dims.at("width"), dims.at("height"),
+                       plural(static_cast<std::size_t>(dims.at("steps")), "step"));
+}
+
 /// "512 tokens in, 128 out, in bf16. ": what answers to prompts are compared by.
 std::string question_text(const VerdictQuestion& q, const VerdictFacts& facts) {
     const auto first =
         std::ranges::find_if(q.results, [](const Result& r) { return r.ok() && r.generation; });
     if (first == q.results.end())
-        return "";
+        return image_text(q);
     const GenerationEstimate& g = *first->generation;
     return fmt::format("{}{:.0f} tokens in, {:.0f} out{}{}. ",
                        g.batch > 1 ? fmt::format("{:.0f} sequences of ", g.batch) : std::string(),
@@ -212,7 +225,7 @@ std::string others_text(const VerdictQuestion& q, const VerdictFacts& facts) {
     return same + others;
 }
 
-/// "Not ranked: KPU-T64, 8.99 ms, 33.1 mJ (projected); Coral-Edge-TPU (refuted):
+/// "Not ranked: KPU-T64, 8.99 ms, 33.1 mJ (projected); Coral-Edge-TPU, 15.7 ms (refuted):
 /// detectors such as yolov8n were measured 2 to 5 times slower than estimated here (22 of 22 outside of their
 /// intervals)." Who would be best, and who is refuted.
 std::string unranked_text(const VerdictQuestion& q, const VerdictFacts& facts, bool reasons) {
@@ -242,7 +255,9 @@ std::string unranked_text(const VerdictQuestion& q, const VerdictFacts& facts, b
             all.push_back(fmt::format("{}, {} ({})", named(q, facts, i), value, name_of(standing_of(e))));
     for (std::size_t i = 0; i < q.results.size(); ++i)
         if (q.results[i].ok() && !q.results[i].estimate.refuted.empty())
-            all.push_back(fmt::format("{} (refuted){}", q.labels[i],
+            all.push_back(fmt::format("{}, {} (refuted){}", q.labels[i],
+                                      value_of(q.results[i], q.by, q.conditions) ? value_text(q, q.by, i)
+                                                                                 : std::string("no value"),
                                       reasons ? ": " + refuted_text(q.results[i].estimate) : std::string()));
     constexpr std::size_t kSaid = 2;
     const std::size_t more = all.size() > kSaid ? all.size() - kSaid : 0;
@@ -302,8 +317,9 @@ std::string limits_text(const VerdictQuestion& q, const VerdictFacts& facts) {
         const VerdictRecord::Limit& count = facts.limits[i];
         text += fmt::format(
             "{}{}: {}", i == 0 ? "" : "; ",
-            is_rate(count.constraint) ? "keeps up"
-                                      : count.constraint.metric->noun + " " + bound_words(count.constraint),
+            is_rate(count.constraint)
+                ? fmt::format("{}/s", format_number(1 / q.results.front().conditions.duty.every_s))
+                : count.constraint.metric->noun + " " + bound_words(count.constraint),
             one ? (count.met > 0 ? "met" : "missed") + standing_note(q.results.front().estimate)
                 : fmt::format("met by {} of {}", count.met, count.of));
     }
@@ -346,12 +362,16 @@ std::string none_text(const VerdictQuestion& q, const VerdictFacts& facts) {
     return text + ".";
 }
 
-/// "2 of 7 cannot run it: A, B."
-std::string failing_text(const VerdictQuestion& q) {
-    const std::vector<std::string> names =
-        names_at(q, kept(indices(q.results.size()), [&](std::size_t i) { return !q.results[i].ok(); }));
-    if (names.empty())
+/// "No estimate for 2 of 7: A, B."; with `reasons`, of few, "A (needs 4.9 GB, the device has 0.2 GB)".
+std::string failing_text(const VerdictQuestion& q, bool reasons) {
+    const std::vector<std::size_t> failing =
+        kept(indices(q.results.size()), [&](std::size_t i) { return !q.results[i].ok(); });
+    std::vector<std::string> names = names_at(q, failing);
+    constexpr std::size_t kFew = 2;
+    if (names.empty() || (reasons && names.size() > kFew))
         return "";
+    for (std::size_t i = 0; reasons && i < names.size(); ++i)
+        names[i] += fmt::format(" ({})", q.results[failing[i]].estimate.reason);
     return fmt::format("No estimate for {} of {}: {}.", names.size(), q.results.size(), names_text(names));
 }
 
@@ -544,7 +564,9 @@ std::vector<std::string> lines_of(const VerdictQuestion& q, const VerdictFacts& 
         all.push_back({4, 6, unlike_text(q, leader)});
     }
     all.push_back({4, 0, q.beside});
-    all.push_back({5, 4, failing_text(q)});
+    all.push_back({4, 2, q.beside_more});
+    const std::string failing = failing_text(q, false), why = failing_text(q, true);
+    all.push_back({5, why.empty() ? 4 : 9, why.empty() ? failing : why, failing, 4});
     if (q.by == metric::cost && !one)
         all.push_back({5, 0, cost_basis(q.results, q.conditions)});
     int line = 5;

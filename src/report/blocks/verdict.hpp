@@ -30,6 +30,7 @@ struct VerdictQuestion {
     std::span<const TriedChange> tried = {}; ///< what would help
     std::span<const Result> too_large = {};  ///< those that run in fewer bits, as they do not
     std::string beside = {};                 ///< a sentence on what else was asked of the best
+    std::string beside_more = {};            ///< and one that leaves where there is no room
     std::string before = {};                 ///< one that comes first: what is asked cannot be had
 };
 

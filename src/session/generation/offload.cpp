@@ -87,11 +87,9 @@ static std::string bytes_text(double bytes) {
 std::string in_words(const std::vector<OffloadChoice>& choices) {
     std::string text;
     for (const OffloadChoice& c : choices) {
-        const bool slow = c.per_token_high_s >= 1;
-        const double scale = slow ? 1 : 1e3;
-        text += fmt::format("{}{} of the {}: {:.3g} to {:.3g} {} per token",
+        text += fmt::format("{}{} of the {}: {:.3g} to {:.3g} tokens/s",
                             text.empty() ? "offloading to the host " : ", or ", bytes_text(c.bytes), c.part,
-                            scale * c.per_token_low_s, scale * c.per_token_high_s, slow ? "s" : "ms");
+                            1 / c.per_token_high_s, 1 / c.per_token_low_s);
     }
     return text;
 }

@@ -233,6 +233,12 @@ TEST_CASE("the title is what was asked for, with the network that stands for it"
     }
 }
 
+TEST_CASE("several cards are in the title", "[cli][first]") {
+    const Workplace workplace;
+    CHECK_THAT(workplace.run("local_models qwen3-8b --on '2x RTX 3090' --quiet").output,
+               Catch::Contains("What runs on 2 x RTX-3090\n"));
+}
+
 TEST_CASE("the answer to a first question leads, in few lines", "[cli][first]") {
     const Workplace workplace;
     for (const FirstQuestion& question : kQuestions)

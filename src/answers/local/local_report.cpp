@@ -181,6 +181,12 @@ Bullets misses(const LocalAnswer& answer) {
     return out;
 }
 
+/// "2 x RTX-3090".
+std::string devices_text(const LocalAnswer& answer) {
+    return answer.request.devices > 1 ? fmt::format("{} x {}", answer.request.devices, answer.device)
+                                      : answer.device;
+}
+
 /// What people weigh: the newest, of one year the largest, then the largest of all, of those whose rates may
 /// lead.
 Takeaway local_takeaway(const LocalAnswer& answer, const std::vector<LocalModel>& rows) {
@@ -188,9 +194,8 @@ Takeaway local_takeaway(const LocalAnswer& answer, const std::vector<LocalModel>
     const double capacity = peak_of(0.0, answer.models, &LocalModel::capacity_bytes);
     Takeaway out;
     std::string first = fmt::format(
-        "{}{}{}: {} of {} {} models run",
-        answer.request.devices > 1 ? fmt::format("{} x ", answer.request.devices) : std::string(),
-        answer.device, capacity > 0 ? fmt::format(" with {:.3g} GB", capacity / kLocalGiga) : std::string(),
+        "{}{}: {} of {} {} models run", devices_text(answer),
+        capacity > 0 ? fmt::format(" with {:.3g} GB", capacity / kLocalGiga) : std::string(),
         distinct(rows, &LocalModel::name).size(), answer.considered, name_of(answer.request.kind));
     if (language)
         first += fmt::format(" with a context of {}", answer.request.context);
@@ -333,7 +338,7 @@ std::string_view cache_type(Precision format) {
 } // namespace
 
 Report describe(const LocalAnswer& answer, const LocalView& view, Format format) {
-    Report report{fmt::format("What runs on {}", answer.device), {}};
+    Report report{"What runs on " + devices_text(answer), {}};
     if (format == Format::csv)
         return {report.title, {table_of("Models", local_columns(answer, true), data_of(answer, view))}};
     const std::vector<LocalModel> rows = rows_of(answer, view);

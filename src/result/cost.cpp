@@ -274,9 +274,11 @@ std::string cost_basis(std::span<const Result> results, const CostOptions& given
     } else if (!markets.empty() && markets.begin()->second.size() <= kMostListed) {
         text += fmt::format("; {}", fmt::join(markets.begin()->second, ", "));
     }
-    if (!without.empty())
-        text += fmt::format("; not ranked by it, for want of a {}: {}", rent ? "rental price" : "list price",
-                            names_text(without, without.size() > kMostListed ? 1 : kMostListed));
+    const char* const price = rent ? "rental price" : "list price";
+    if (without.size() > kMostListed)
+        text += fmt::format("; no {}: {}", price, names_text(without, 1));
+    else if (!without.empty())
+        text += fmt::format("; not ranked by it, for want of a {}: {}", price, names_text(without));
     return text + (rent ? ". --buy compares purchases." : ". --rent compares rentals.");
 }
 

@@ -109,14 +109,15 @@ Model Session::load(std::string_view name_or_path) const {
     Model model{.prepared = std::make_shared<PreparedWorkloads>(operators_)};
     const CatalogueEntry* const entry = catalogue_->find(name_or_path);
     if (entry != nullptr && !(is_ollama_name(name_or_path) && entry_in_format(*catalogue_, name_or_path))) {
+        CatalogueEntry asked = *entry;
+        asked.title = title_as_asked(*entry, name_or_path);
         if (!entry->file.empty() && is_diffusion_pipeline(entry->file))
-            return load_pipeline(entry->file, *entry, operators_, budget_);
-        model.info = *entry;
-        model.info.title = title_as_asked(*entry, name_or_path);
+            return load_pipeline(entry->file, std::move(asked), operators_, budget_);
+        model.info = asked;
         for (const ModelPart& part : entry->parts)
             model.parts.push_back(load(part.model));
         if (!entry->file.empty())
-            static_cast<ImportedGraph&>(model) = load_file(entry->file, *entry, budget_);
+            static_cast<ImportedGraph&>(model) = load_file(entry->file, asked, budget_);
         return model;
     }
     const std::filesystem::path path(name_or_path);

@@ -207,23 +207,31 @@ static Takeaway single_takeaway(const SizingAnswer& answer) {
         out.lines.push_back(fmt::format("{}: {}: {}, {} likely to hold {}.", what, layout_text(d), more,
                                         probability_text(d.layout->probability), limits_words(answer)));
     };
-    // Nobody else needs fewer devices: neither those that are ranked, nor those that may not be.
-    const bool none_fewer =
-        answer.fewest == answer.cheapest && std::ranges::none_of(unranked, [&](const SizedDevice* d) {
-            return d->layout->devices() < at(answer.fewest).layout->devices();
-        });
+    // What may not be named first, and why the first is less sure, stand in the first rows: less is said
+    // beside the cheapest then. Nobody else needs fewer devices: neither those that are ranked, nor others.
+    const ServingResult& run = at(first).layout->run;
+    const bool alone = doubted.empty() && run.steps_refuted.empty();
+    const bool none_fewer = alone && answer.fewest == answer.cheapest;
     if (answer.cheapest)
         told("Cheapest", answer.cheapest,
              money_text(answer, at(answer.cheapest)) + (none_fewer ? ", no other needs fewer devices" : ""));
-    if (const ServingResult& run = at(first).layout->run; !run.steps_refuted.empty())
-        out.lines.push_back(less_sure_text(run));
-    if (!doubted.empty())
-        out.lines.push_back(doubted);
+    const auto tell_doubts = [&] {
+        if (!run.steps_refuted.empty())
+            out.lines.push_back(less_sure_text(run));
+        if (!doubted.empty())
+            out.lines.push_back(doubted);
+    };
+    if (answer.cheapest)
+        tell_doubts();
     if (answer.greenest == answer.fewest && answer.fewest != answer.cheapest) {
         told("Fewest devices and lowest carbon", answer.fewest, money_text(answer, at(answer.fewest)));
     } else if (answer.greenest == answer.cheapest) {
-        out.lines.front() += fmt::format(" Lowest carbon, too: {} g CO2e/h.",
-                                         format_number(at(answer.greenest).layout->carbon_g_per_hour));
+        const std::string carbon = fmt::format("Lowest carbon, too: {} g CO2e/h.",
+                                               format_number(at(answer.greenest).layout->carbon_g_per_hour));
+        if (alone)
+            out.lines.front() += " " + carbon;
+        else
+            out.lines.push_back(carbon);
     } else {
         const SizedLayout& l = *at(answer.greenest).layout;
         told("Lowest carbon", answer.greenest,
@@ -232,12 +240,14 @@ static Takeaway single_takeaway(const SizingAnswer& answer) {
     }
     if (answer.fewest != answer.cheapest && answer.fewest != answer.greenest)
         told("Fewest devices", answer.fewest, money_text(answer, at(answer.fewest)));
-    if (!answer.cheapest)
+    if (!answer.cheapest) {
+        tell_doubts();
         out.lines.push_back(
             fmt::format("None that holds has a {} in the database: {}, --price {}=USD{} gives one.",
                         answer.basis == Tenure::buy ? "list price" : "rental price",
                         answer.basis == Tenure::buy ? "--rent compares rentals" : "--buy compares purchases",
                         at(first).hardware, answer.basis == Tenure::buy ? "" : "/h"));
+    }
     if (answer.elsewhere)
         out.lines.push_back(fmt::format(
             "Cheaper at a {}, whose prices do not compare with a {}'s: {}: {}.", at(answer.elsewhere).market,

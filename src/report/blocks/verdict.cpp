@@ -566,7 +566,7 @@ std::vector<std::string> lines_of(const VerdictQuestion& q, const VerdictFacts& 
     all.push_back({4, 0, q.beside});
     all.push_back({4, 2, q.beside_more});
     const std::string failing = failing_text(q, false), why = failing_text(q, true);
-    all.push_back({5, why.empty() ? 4 : 9, why.empty() ? failing : why, failing, 4});
+    all.push_back({5, why.empty() ? 4 : 8, why.empty() ? failing : why, failing, 4});
     if (q.by == metric::cost && !one)
         all.push_back({5, 0, cost_basis(q.results, q.conditions)});
     int line = 5;

@@ -372,19 +372,6 @@ Settled settle(BatchLevel& level, const Machine& machine) {
     return best;
 }
 
-/// Where no graph was captured the host launches every kernel, ahead of the device: what is longer decides.
-/// Worked: the 174 kernels of ResNet-50 under eager PyTorch take a host 8.0 ms at 46 us each, and V100 2.8.
-double waits_for_launches(const NetworkWork& work, const Machine& machine, double latency_s) {
-    const double launch = machine.param(Parameter::uncaptured_launch, 0);
-    if (launch <= 0 || machine.runtime->graph_capture)
-        return 0;
-    double kernels = 0;
-    for (const SubgraphWork& s : work.subgraphs)
-        if (s.kind != OpKind::free)
-            kernels += s.repeat * (s.anchor != nullptr ? std::max(1.0, s.anchor->serial_steps) : 1);
-    return launch * kernels - latency_s;
-}
-
 Estimate estimate_arrangement(const NetworkWork& work, const Machine& machine, const EstimateOptions& options,
                               BatchCounts& counted) {
     Estimate e;
@@ -424,8 +411,7 @@ Estimate estimate_arrangement(const NetworkWork& work, const Machine& machine, c
     for (Finding& finding : unpriced_events(e.events, machine))
         e.findings.push_back(std::move(finding));
     e = on_devices(std::move(e), machine.devices);
-    e = waiting(std::move(e), waits_for_launches(work, machine, e.latency_s), machine,
-                Parameter::uncaptured_launch);
+    e = waiting(std::move(e), launches_s(work, machine) - e.latency_s, machine, Parameter::uncaptured_launch);
     add_intervals(machine, SpreadOf::latency, e, counted.widths());
     return e;
 }

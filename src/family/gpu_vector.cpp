@@ -67,10 +67,10 @@ bool has_groups(const Operator& op) {
 }
 
 /// What kernels of a framework spend on finding elements: they read rows in steps of a vector where all
-/// operands are alike, and otherwise compute where each element lies in each operand. Normalisation by groups
-/// of channels takes two: one over the statistics, one that scales by channels. Worked: 100 M elements of one
-/// tensor times a row, 47.5 operations of integers each, take 0.29 ms of the 8,448 lanes that an H100 has for
-/// them, at 1.95 GHz; memory alone would take 0.13.
+/// operands are alike, and otherwise compute where each element lies in each operand, also of a copy in
+/// another order. Normalisation by groups of channels takes two: one over the statistics, one that scales by
+/// channels. Worked: 100 M elements of one tensor times a row, 47.5 operations of integers each, take 0.29 ms
+/// of the 8,448 lanes that an H100 has for them, at 1.95 GHz; memory alone would take 0.13.
 void add_index_work(const View& view, const SubgraphWork& work, Mapping& out) {
     const double each = view.param(Parameter::index_operations, 0);
     if (each <= 0)
@@ -82,6 +82,8 @@ void add_index_work(const View& view, const SubgraphWork& work, Mapping& out) {
             elements += use.output_elements * ((broadcasts(view, use) ? 1 : 0) + (widens(use) ? 1 : 0));
         else if (kind == OpKind::normalization && has_groups(*use.op))
             elements += 2 * use.output_elements;
+        else if (use.op->type == "Transpose")
+            elements += use.output_elements;
     }
     out.add(Resource::vector_cycles, Lane::compute, view.index_cycles(each * elements));
     count_vector(each * elements, 0, 0, out.events);

@@ -197,6 +197,9 @@ Result PreparedParts::on(const Session& session, std::string_view device,
         whole.parts.push_back({own.description.name, own.description.repeat, std::move(part)});
     }
     Estimate& e = whole.estimate = in_sequence(stages);
+    if (divided_.any() && whole.machine && e.latency_s > 0)
+        e = lengthened(std::move(e), divided_.pictures_s(),
+                       whole.machine->static_power_w * whole.machine->devices);
     const auto failed =
         std::ranges::find_if(whole.parts, [](const ResultPart& part) { return !part.result->ok(); });
     if (failed != whole.parts.end())

@@ -42,9 +42,13 @@ TensorId attend(Stream& s, const std::string& path, StreamQueries p) {
         p.q = s.g.rotate(path + "/q", p.q, s.heads, s.size, s.positions);
         p.k = s.g.rotate(path + "/k", p.k, s.heads, s.size, s.positions);
     }
-    p.k = s.g.with_others(path + "/k", p.k, s.width());
-    p.v = s.g.with_others(path + "/v", p.v, s.width());
-    return s.g.attention(path, p.q, p.k, p.v, s.heads);
+    const auto exchanged = [&](const std::string& name, TensorId x) {
+        return s.g.exchanged(path + name, x, s.heads, s.size);
+    };
+    p.q = exchanged("/q", p.q);
+    p.k = s.g.with_others(path + "/k", exchanged("/k", p.k), s.width());
+    p.v = s.g.with_others(path + "/v", exchanged("/v", p.v), s.width());
+    return exchanged("", s.g.attention(path, p.q, p.k, p.v, s.heads));
 }
 
 TensorId feed_forward(Stream& s, const std::string& path, TensorId x) {

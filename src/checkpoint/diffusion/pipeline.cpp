@@ -78,7 +78,7 @@ constexpr std::uintmax_t kLargestFile = 16u << 20;
 struct ClassRow {
     std::string_view name;
     PartBuilder build;
-    bool divides = false;           ///< devices may divide its tokens among them
+    DiffusionPart::Divides divides = DiffusionPart::Divides::nothing;
     std::string_view pipeline = {}; ///< that runs such a denoiser, for pipelines of other names
 };
 constexpr ClassRow kTextEncoders[] = {
@@ -88,14 +88,14 @@ constexpr ClassRow kTextEncoders[] = {
 constexpr ClassRow kImageEncoders[] = {{"CLIPVisionModel", build_clip_vision},
                                        {"CLIPVisionModelWithProjection", build_clip_vision}};
 constexpr ClassRow kDenoisers[] = {
-    {"UNet2DConditionModel", build_unet, false, "StableDiffusionPipeline"},
-    {"SD3Transformer2DModel", build_sd3, true, "StableDiffusion3Pipeline"},
-    {"FluxTransformer2DModel", build_flux, true, "FluxPipeline"},
-    {"QwenImageTransformer2DModel", build_qwen_image, true, "QwenImagePipeline"},
-    {"PixArtTransformer2DModel", build_pixart, true, "PixArtSigmaPipeline"},
-    {"SanaTransformer2DModel", build_sana, true, "SanaPipeline"},
-    {"HunyuanDiT2DModel", build_hunyuan_dit, true, "HunyuanDiTPipeline"},
-    {"WanTransformer3DModel", build_wan, true, "WanPipeline"}};
+    {"UNet2DConditionModel", build_unet, DiffusionPart::Divides::nothing, "StableDiffusionPipeline"},
+    {"SD3Transformer2DModel", build_sd3, DiffusionPart::Divides::all, "StableDiffusion3Pipeline"},
+    {"FluxTransformer2DModel", build_flux, DiffusionPart::Divides::all, "FluxPipeline"},
+    {"QwenImageTransformer2DModel", build_qwen_image, DiffusionPart::Divides::all, "QwenImagePipeline"},
+    {"PixArtTransformer2DModel", build_pixart, DiffusionPart::Divides::image, "PixArtSigmaPipeline"},
+    {"SanaTransformer2DModel", build_sana, DiffusionPart::Divides::image, "SanaPipeline"},
+    {"HunyuanDiT2DModel", build_hunyuan_dit, DiffusionPart::Divides::image, "HunyuanDiTPipeline"},
+    {"WanTransformer3DModel", build_wan, DiffusionPart::Divides::image, "WanPipeline"}};
 constexpr ClassRow kDecoders[] = {{"AutoencoderKL", build_kl_decoder},
                                   {"AutoencoderDC", build_dc_decoder},
                                   {"AutoencoderKLWan", build_wan_decoder},
@@ -361,7 +361,7 @@ class PipelineReader {
         DiffusionPart made{.name = part.name,
                            .architecture = part.architecture,
                            .times = std::move(times),
-                           .divides = row != nullptr && row->divides};
+                           .divides = row != nullptr ? row->divides : DiffusionPart::Divides::nothing};
         if (row != nullptr) {
             Decoder base{.name = part.name, .type = type_};
             Fields f(part.config, part.file);

@@ -148,6 +148,9 @@ Graph build_wan(Fields& f, const Decoder& base, const PartPlace& place) {
                               .side_stride = patch[1],
                               .padded = false});
     x = g.tokens("patch_embedding", x, width);
+    const auto exchanged = [&](const std::string& path, TensorId t) {
+        return g.exchanged(path, t, heads, size);
+    };
     const auto attend = [&](const std::string& path, TensorId y, TensorId of, bool turned) {
         TensorId q = g.composed_norm(path + "/norm_q", g.linear(path + "/to_q", y, width, width, true),
                                      width),
@@ -155,11 +158,15 @@ Graph build_wan(Fields& f, const Decoder& base, const PartPlace& place) {
                                      width);
         TensorId v = g.linear(path + "/to_v", of, width, width, true);
         if (turned) {
-            q = g.rotate(path + "/q", q, heads, size, tokens);
-            k = g.with_others(path + "/k", g.rotate(path + "/k", k, heads, size, tokens), width);
-            v = g.with_others(path + "/v", v, width);
+            q = exchanged(path + "/q", g.rotate(path + "/q", q, heads, size, tokens));
+            k = g.with_others(path + "/k",
+                              exchanged(path + "/k", g.rotate(path + "/k", k, heads, size, tokens)), width);
+            v = g.with_others(path + "/v", exchanged(path + "/v", v), width);
         }
-        return g.linear(path + "/to_out", g.attention(path, q, k, v, heads), width, width, true);
+        TensorId seen = g.attention(path, q, k, v, heads);
+        if (turned)
+            seen = exchanged(path, seen);
+        return g.linear(path + "/to_out", seen, width, width, true);
     };
     for (std::int64_t i = 0; i < layers; ++i) {
         const std::string path = "blocks." + std::to_string(i);

@@ -99,21 +99,24 @@ const DividedDenoisers::Denoisers& DividedDenoisers::on(std::int64_t devices) co
         imported.graph = std::make_shared<const Graph>(std::move(part.graph));
         Bindings own = bindings_;
         own.dims["height"] = part_of(size_in(bindings_, info_, "height"), devices, kRows);
-        own.dims[kOtherTokens] = own.dims[kOtherPrompts] = 1;
+        const auto set = [&](const char* name, std::int64_t tokens) {
+            if (contains(imported.graph->tensors, name, &Tensor::name))
+                own.dims[name] = std::max<std::int64_t>(1, tokens);
+        };
+        set(kOtherTokens, 1);
+        set(kOtherPrompts, 1);
         // How many the others have follows from how many this device has. Prompts that do not divide evenly
         // stay whole on every device (_chunk_text_for_sp of xDiT).
         const auto once = bind_graph(imported, batch_, own, operators_);
         const std::int64_t text = prompt_tokens(once->graph());
         std::int64_t others = joined_tokens(once->graph());
-        if (all && text % devices == 0) {
-            const std::int64_t left = text - text / devices;
-            own.dims["sequence"] = size_in(bindings_, info_, "sequence") - left;
-            others -= left;
-        } else if (all) {
-            others -= text;
-        }
-        own.dims[kOtherTokens] = std::max<std::int64_t>(1, (devices - 1) * others);
-        own.dims[kOtherPrompts] = std::max<std::int64_t>(1, (devices - 1) * text);
+        const std::int64_t sequence = size_in(bindings_, info_, "sequence"), left = text - text / devices;
+        const bool even = all && text % devices == 0 && sequence > left;
+        if (even)
+            own.dims["sequence"] = sequence - left;
+        others -= even ? left : all ? text : 0;
+        set(kOtherTokens, (devices - 1) * others);
+        set(kOtherPrompts, (devices - 1) * text);
         made.emplace(part.name, bind_graph(imported, batch_, own, operators_));
     }
     return made_.emplace(devices, std::move(made)).first->second;

@@ -12,6 +12,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace archsim {
 
@@ -83,22 +85,46 @@ double stated_share(const PoweredRow& p) {
 constexpr std::size_t kYearDigits = 4;
 constexpr int kFirstYear = 1990, kLastYear = 2100;
 
+/// The numbers of a release: 0, 5 and 10 of 0.5.10.post1; none of a name.
+std::vector<int> release(std::string_view text) {
+    std::vector<int> numbers;
+    for (const std::string& part : split(text, '.')) {
+        const auto number = plain_number<int>(part);
+        if (!number)
+            break;
+        numbers.push_back(*number);
+    }
+    return numbers;
+}
+
 bool claims(const MeasuredAs& rule, const MeasuredRow& row) {
-    if (rule.stack != row.runtime)
+    if (rule.stack != row.runtime || (!rule.except.empty() && rule.except == row.client))
         return false;
     const int year = last_year(row.source_date);
     const bool noted =
         row.variant.empty() && !rule.noted.empty() && row.note.find(rule.noted) != std::string::npos;
+    const std::vector<int> of_row = release(row.variant);
+    const bool ranged = !rule.since.empty() || !rule.before.empty();
+    const bool released = ranged && !of_row.empty() && of_row >= release(rule.since) &&
+                          (rule.before.empty() || of_row < release(rule.before));
     return (rule.until == 0 || (year > 0 && year <= rule.until)) &&
-           (rule.variant.empty() || row.variant == rule.variant || noted);
+           ((rule.variant.empty() && !ranged) || (!rule.variant.empty() && row.variant == rule.variant) ||
+            released || noted);
 }
 
-/// A claim on the variant says more than one on the year; an earlier year says more than a later one.
+/// A claim on the variant says more than one on a range of releases, and that more than one on the year; an
+/// earlier one says more than a later one.
 bool closer(const MeasuredAs& a, const MeasuredAs& b) {
-    const auto until = [](const MeasuredAs& rule) {
-        return rule.until > 0 ? rule.until : std::numeric_limits<int>::max();
+    const auto rank = [](const MeasuredAs& rule) {
+        const bool ranged = !rule.since.empty() || !rule.before.empty();
+        return !rule.variant.empty() ? 0 : ranged ? 1 : 2;
     };
-    return a.variant.empty() != b.variant.empty() ? !a.variant.empty() : until(a) < until(b);
+    const auto last = [](const MeasuredAs& rule) {
+        constexpr int kNone = std::numeric_limits<int>::max();
+        return std::pair(rule.before.empty() ? std::vector{kNone} : release(rule.before),
+                         rule.until > 0 ? rule.until : kNone);
+    };
+    return rank(a) != rank(b) ? rank(a) < rank(b) : last(a) < last(b);
 }
 
 constexpr std::string_view kVariable = "variable:";

@@ -96,6 +96,8 @@ void fill(const JsonValue& benchmark, const MeasuredRow& row, ServedProtocol& p)
         p.balance_steps = whole_at(server, "balance_steps", p.balance_steps);
         p.poll_steps = whole_at(server, "poll_steps", p.poll_steps);
         p.compile_s = number_at(server, "compile_s", p.compile_s);
+        if (const JsonValue* kept = server.find("prefix_cache"))
+            p.prefix_cache = kept->boolean();
         return;
     }
 }
@@ -203,6 +205,7 @@ ServingRequest request_of(const ServedProtocol& protocol, std::int64_t clients) 
     request.plan.engine.wait_tokens = protocol.wait_tokens;
     request.plan.engine.wait_steps = protocol.wait_steps;
     request.plan.engine.poll_steps = protocol.poll_steps;
+    request.plan.engine.prefix_cache = protocol.prefix_cache;
     request.find_capacity = false;
     return request;
 }

@@ -39,6 +39,7 @@ struct ServedProtocol {
     /// and prompts wait so many steps; 0: none do.
     std::int64_t balance_steps = 0;
     std::int64_t poll_steps = 1; ///< of the server: EngineLimits::poll_steps
+    bool prefix_cache = true;    ///< of the server: EngineLimits::prefix_cache
     /// Seconds that the first prompts, sent at once, wait beyond their turn for kernels that the server
     /// compiles for shapes which no request to warm up had.
     double compile_s = 0;

@@ -144,6 +144,9 @@ MeasuredAs read_measured_as(ObjectReader& block) {
     rule.until = std::isnan(until) ? 0 : static_cast<int>(until);
     rule.variant = block.text("variant");
     rule.noted = block.text("noted");
+    rule.since = block.text("since");
+    rule.before = block.text("before");
+    rule.except = block.text("except");
     return rule;
 }
 

@@ -442,7 +442,20 @@ bool Engine::begin_step(double now, std::vector<ServedRequest>& requests, StepCo
     if (!stepping_)
         return false;
     began_s_ = now;
-    cost = prices_->price(load_);
+    cost = price();
+    return true;
+}
+
+StepCost Engine::price() {
+    StepCost cost = prices_->price(load_);
+    if (load_.prompt_tokens > 0)
+        if (const StepCost more = prices_->new_length();
+            more.seconds > 0 && lengths_.insert(load_.prompt_tokens).second) {
+            cost.seconds += more.seconds;
+            cost.joules += more.joules;
+            cost.prompt_seconds += more.seconds;
+            cost.prompt_joules += more.joules;
+        }
     if (limits_.drafted > 0 && load_.sequences > 0) {
         StepLoad plain = load_;
         plain.verified = 1;
@@ -452,7 +465,7 @@ bool Engine::begin_step(double now, std::vector<ServedRequest>& requests, StepCo
         cost.seconds += drafts * one.seconds;
         cost.joules += drafts * one.joules;
     }
-    return true;
+    return cost;
 }
 
 /// Of blocks that are given out as sequences grow the last one is half empty in the mean.

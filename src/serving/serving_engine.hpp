@@ -11,6 +11,7 @@
 
 #include <array>
 #include <deque>
+#include <unordered_set>
 
 namespace archsim {
 
@@ -127,6 +128,7 @@ class Engine {
     void admit(std::vector<ServedRequest>& requests, double seen_s, std::int64_t& budget);
     void count_load();
     void count_waste();
+    StepCost price();
     StepCost coast();
     void price_ahead();
     std::int64_t go_on(std::int64_t steps);
@@ -148,6 +150,7 @@ class Engine {
     Generating generating_;             ///< the others: they came before
     std::vector<Sequence> ended_;       ///< in a step
     PrefixCache prefixes_;
+    std::unordered_set<std::int64_t> lengths_; ///< prompt tokens that steps had, where StepPrices::new_length
     StepLoad load_;
     std::vector<StepRequest> held_; ///< in the step, for who looks
     std::int64_t generated_ = 0;    ///< sequences of it behind their prompt

@@ -46,6 +46,9 @@ struct MeasuredAs {
     int until = 0;       ///< published in this year or before; 0: any year
     std::string variant; ///< as the measurements name the release or the way of calling; empty: any
     std::string noted;   ///< words in the note of rows that name no variant; empty: none
+    /// Releases from one on, and before another, as the variant names them; empty: any.
+    std::string since, before;
+    std::string except; ///< client whose scripts start the stack as later releases start; empty: none
 };
 
 /// How to measure what an estimate says: a line for the shell, or why there is none. check_command() fills

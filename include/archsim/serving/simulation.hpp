@@ -119,6 +119,9 @@ class ARCHSIM_API StepPrices {
     virtual void price_on(StepLoad load, std::span<StepCost> costs);
     /// Cache of one sequence of that many positions, over the whole engine.
     virtual double cache_bytes(double positions) const = 0;
+    /// What a step takes beside its price where no step before it had as many prompt tokens: kernels that are
+    /// compiled for each number of them.
+    virtual StepCost new_length() const { return {}; }
 };
 
 /// When a request that waits is begun, by the room that the cache has.

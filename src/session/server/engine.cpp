@@ -71,6 +71,8 @@ void limit_states(ServingEngine& engine, const ServerMemory& taken) {
     if (state <= engine.cache_bytes_per_token) // a window that fills up
         return;
     EngineLimits& limits = engine.plan.engine;
+    if (limits.prefix_cache && engine.prices->schedule_in_turn())
+        limits.scheduled_ahead = false;
     const double each = limits.prefix_cache ? taken.states_per_request : 1; // the cache keeps the others
     const double most = taken.states_share * engine.cache_room_bytes / (each * state);
     limits.sequences = std::clamp<std::int64_t>(std::llround(std::floor(most)), 1, limits.sequences);

@@ -60,10 +60,15 @@ EnginePrices::EnginePrices(StepRunner runner, const Parallelism& parallelism, st
     machine_ = runner_.shared_machine();
     longer_ = given_waits(*machine_).later;
     runner_.ignore_capacity();
-    launches_ = runner_.launches_of(*runner_.work(1, ContextCounts::kFirst, 0));
+    // Of more tokens than a block of a recurrence has, whose kernels are more then.
+    const auto prompt = runner_.work(1, 2 * ContextCounts::kFirst, 0);
+    launches_ = runner_.launches_of(*prompt);
+    if (StepRunner::in_blocks(*prompt)) {
+        const Point compiled = host_turn(Parameter::length_compile);
+        new_length_ = {compiled.seconds, compiled.joules, compiled.seconds, compiled.joules};
+    }
     hidden_ = runner_.model().hidden();
-    turn_.seconds = longer_ * machine_->param(Parameter::sequence_time, 0);
-    turn_.joules = turn_.seconds * idle_watts_each() * machine_->devices;
+    turn_ = host_turn(Parameter::sequence_time);
     const auto devices = static_cast<double>(parallelism.tensor);
     // A cache grows in straight lines, which bend where a window is full.
     std::vector<std::int64_t> lengths = runner_.model().windows();
@@ -74,6 +79,17 @@ EnginePrices::EnginePrices(StepRunner runner, const Parallelism& parallelism, st
     for (const std::int64_t positions : lengths)
         cache_.emplace_back(static_cast<double>(positions),
                             devices * runner_.work(1, 1, positions - 1)->memory.kv_cache_bytes);
+}
+
+/// What the device waits for its host, at the time that the stack states.
+EnginePrices::Point EnginePrices::host_turn(Parameter time) const {
+    const double seconds = longer_ * machine_->param(time, 0);
+    return {seconds, seconds * idle_watts_each() * machine_->devices};
+}
+
+bool EnginePrices::schedule_in_turn() {
+    step_turn_ = host_turn(Parameter::state_step_time);
+    return step_turn_.seconds > 0;
 }
 
 double EnginePrices::cache_bytes(double positions) const {
@@ -138,7 +154,7 @@ void EnginePrices::fill(Table& table, std::size_t row, std::size_t column, const
 
 /// What the host takes for so many sequences while the device waits.
 EnginePrices::Point EnginePrices::turn(double sequences) const {
-    return {sequences * turn_.seconds, sequences * turn_.joules};
+    return {step_turn_.seconds + sequences * turn_.seconds, step_turn_.joules + sequences * turn_.joules};
 }
 
 /// A step that takes no less than the host needs to launch it.
@@ -387,6 +403,8 @@ StepCost EnginePrices::priced(const StepLoad& load, bool& known) {
             add(plain, -1);
         }
         add(turn(std::ceil(static_cast<double>(load.prompts) / (stages * prompt_groups))), 1);
+        if (share > 0)
+            add(step_turn_, -1);
     }
     whole =
         launched(whole, static_cast<double>(share * load.verified) + prompt_tokens, load.prompt_tokens > 0);

@@ -129,6 +129,7 @@ class ScaledPrices final : public StepPrices {
             cost = scaled(cost);
     }
     double cache_bytes(double positions) const override { return prices_.cache_bytes(positions); }
+    StepCost new_length() const override { return scaled(prices_.new_length()); }
 
   private:
     StepCost scaled(StepCost cost) const {

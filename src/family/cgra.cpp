@@ -74,27 +74,37 @@ struct Fabric {
     double total = 0;      ///< work of the network
 };
 
-/// A product on one unit: a chain of `stages` multiply-adds along the reduction, `lanes` results side by
-/// side; rows stream through. ceil(K/stages) ceil(N/lanes) such blocks are spread over the operator's units,
-/// and rows over what is left.
+/// A product on one unit: a chain of up to `stages` multiply-adds along the reduction, `lanes` results side
+/// by side; rows stream through. ceil(K/chain) ceil(N/lanes) such blocks are spread over the operator's
+/// units, and rows over what is left.
 struct Placement {
     double cycles = 0, units_used = 0, padded_macs = 0;
 };
 
 Placement place(const Contraction& c, const Fabric& f, double units, double pump) {
-    Placement p;
-    const double blocks = c.groups * std::ceil(c.k / f.stages) * std::ceil(c.n / f.lanes);
-    p.padded_macs = blocks * f.stages * f.lanes * c.m;
-    if (blocks >= units) {
-        p.cycles = std::ceil(blocks / units) * c.m / pump;
-        p.units_used = units;
-    } else { // copies of the blocks take a part of the rows each
-        const double copies = std::floor(units / blocks);
-        p.cycles = std::ceil(c.m / copies) / pump;
-        p.units_used = blocks * std::min(copies, c.m);
+    const double across = c.groups * std::ceil(c.n / f.lanes);
+    Placement best;
+    // Results may leave a unit behind any of its stages: where a few rows wait for the pipeline to fill,
+    // which they do once per operator, chains shorter than it are faster.
+    for (double chain = std::min(f.stages, std::max(1.0, c.k)); chain >= 1; chain = std::ceil(chain) - 1) {
+        Placement p;
+        const double blocks = across * std::ceil(c.k / chain);
+        if (best.cycles > 0 && blocks * c.m / (units * pump) >= best.cycles)
+            break;
+        p.padded_macs = blocks * f.stages * f.lanes * c.m;
+        if (blocks >= units) {
+            p.cycles = std::ceil(blocks / units) * c.m / pump;
+            p.units_used = units;
+        } else { // copies of the blocks take a part of the rows each
+            const double copies = std::floor(units / blocks);
+            p.cycles = std::ceil(c.m / copies) / pump;
+            p.units_used = blocks * std::min(copies, c.m);
+        }
+        p.cycles += chain;
+        if (best.cycles == 0 || p.cycles < best.cycles)
+            best = p;
     }
-    p.cycles += f.stages; // the pipeline fills once per operator
-    return p;
+    return best;
 }
 
 class CgraMapper final : public NetworkMapper,

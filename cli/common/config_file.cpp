@@ -22,10 +22,33 @@ using Json = nlohmann::json;
 
 constexpr std::string_view kFlag = "--config";
 
+/// Whether a text that begins on this line ends on it, and no other follows at once: """ begins one of
+/// several lines, of which the parser makes a text with quotes.
+bool closes_texts(std::string_view line) {
+    char open = 0, last = 0;
+    for (std::size_t i = 0; i < line.size(); last = line[i++]) {
+        const char c = line[i];
+        if (open == 0 && c == '#')
+            return true;
+        if (open == '"' && c == '\\')
+            ++i;
+        else if (open == 0 && (c == '"' || c == '\'') && last == c)
+            return false;
+        else if (open == 0 && (c == '"' || c == '\''))
+            open = c;
+        else if (c == open)
+            open = 0;
+    }
+    return open == 0;
+}
+
 /// A parser of TOML splits names into parts and holds each line's against all of the last one's.
-void refuse_long_names(std::string_view text, const std::string& file) {
+void expect_toml(std::string_view text, const std::string& file) {
     constexpr std::size_t kLongest = 256;
     each_line(text, [&](std::string_view line) {
+        if (!closes_texts(line))
+            throw InputError(
+                fmt::format("--config: {}: a text ends in the line where it begins: {}", file, line));
         const bool table = line.starts_with('[');
         const std::size_t end = line.find_first_of(table ? "]" : "=\"'");
         const std::string_view name = line.substr(0, end);
@@ -54,7 +77,7 @@ Json read_object(const std::string& file) {
         throw InputError(fmt::format("--config: {}", problem.what()), problem.findings());
     }
     if (file.ends_with(".toml")) {
-        refuse_long_names(text, file);
+        expect_toml(text, file);
         std::istringstream in(text);
         return toml_object(in, file);
     }
@@ -89,6 +112,8 @@ struct ConfigWords {
              const std::vector<OptionFacts>& options, const std::vector<std::string>& arguments) {
         for (const auto& [key, value] : document.items()) {
             const QuestionField* const field = find_question_field(key);
+            if ("--" + key == kFlag)
+                throw InputError(fmt::format("--config: {}: names another file of options", file));
             if (asks_nothing(value))
                 continue;
             if (value.is_object() && (field == nullptr || !field->many())) {

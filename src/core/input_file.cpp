@@ -40,6 +40,12 @@ void expect_inside(const std::string& named, const fs::path& real) {
                    "copy it there, without a link");
 }
 
+/// What a pipe or a terminal gives may come later; a file of the kernel that has nothing yet may never have.
+bool may_come(int descriptor) {
+    struct stat status {};
+    return ::fstat(descriptor, &status) == 0 && !S_ISREG(status.st_mode);
+}
+
 /// What the sentence calls a thing that is no regular file.
 const char* kind_of(mode_t mode) {
     return S_ISDIR(mode)    ? "is a folder, not a file"
@@ -126,7 +132,7 @@ std::size_t InputFile::fill(void* to, std::size_t count, Read read) const {
             break;
         if (got > 0) {
             done += static_cast<std::size_t>(got);
-        } else if (errno == EAGAIN) {
+        } else if (errno == EAGAIN && may_come(descriptor_)) {
             pollfd wait{.fd = descriptor_, .events = POLLIN, .revents = 0};
             ::poll(&wait, 1, -1);
         } else if (errno != EINTR) {

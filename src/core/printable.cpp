@@ -47,8 +47,10 @@ enum class Lines : std::uint8_t { kept, shown };
 bool is_shown(std::uint32_t code, Lines lines) {
     const bool kept = lines == Lines::kept && (code == '\n' || code == '\t');
     const bool control = code < 0x20 ? !kept : code >= 0x7f && code <= 0x9f;
-    const bool turns_direction = (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
-    return control || turns_direction;
+    const bool ends_line = code == 0x2028 || code == 0x2029; // for editors and browsers
+    const bool turns_direction = code == 0x061c || code == 0x200e || code == 0x200f ||
+                                 (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+    return control || ends_line || turns_direction;
 }
 
 /// Bytes of a colour that begins here: ESC [ digits m.

@@ -48,7 +48,7 @@ std::string name_key(std::string_view name) {
 
 std::string bare_name(std::string_view name) {
     std::string result = lower_case(name);
-    std::erase_if(result, [](unsigned char c) { return c < 0x80 && std::isalnum(c) == 0; });
+    std::erase_if(result, [](unsigned char c) { return c >= 0x20 && c < 0x7f && std::isalnum(c) == 0; });
     return result;
 }
 

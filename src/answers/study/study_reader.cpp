@@ -117,10 +117,11 @@ class StudyReader {
         const std::string path = beside(name);
         if (fs::is_regular_file(path, error))
             return {path, {}, {}};
+        const auto near = session_.catalogue().nearest(name);
         return {{},
                 fmt::format("no model is called \"{}\"", name),
-                fmt::format("is {} meant? a path must name an .onnx file",
-                            either_of(session_.catalogue().nearest(name)))};
+                (near.empty() ? "" : fmt::format("is {} meant? ", either_of(near))) +
+                    "a path must name an .onnx file"};
     }
 
     /// Only a name that does not exist is a mistake of the study: what is wrong with the device itself fails
@@ -268,8 +269,11 @@ class StudyReader {
     if (findings.size() == 1)
         throw InputError(findings.front());
     std::string message = fmt::format("{} mistakes", findings.size());
-    for (const Finding& finding : findings)
-        message += "\n  " + to_string(finding);
+    constexpr std::size_t kShown = 20; // more of them are no help
+    for (std::size_t i = 0; i < std::min(kShown, findings.size()); ++i)
+        message += "\n  " + to_string(findings[i]);
+    if (findings.size() > kShown)
+        message += fmt::format("\n  and {} more", findings.size() - kShown);
     throw InputError(message, std::move(findings));
 }
 

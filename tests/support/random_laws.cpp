@@ -135,8 +135,10 @@ double of_choices(const Result& r) {
     return r.estimate.power_limited || r.estimate.pieces > 1 || of_kernels ? kOfStructure : kRounding;
 }
 
-/// Not the caches of processors: what fitted rates say of a nearer one may be slower than those of the next.
-/// Their cores run streams side by side for throughput, each of which may take longer beside more others.
+/// Not the caches of processors: a byte waits for the level alone that holds it, and what stacks were
+/// measured to take from a cache (2.9 bytes per clock and core) may be less than what DRAM gives, so that a
+/// larger cache holds more of what is slow. That is of the fitted rates, not of physics. Their cores run
+/// streams side by side for throughput, each of which may take longer beside more others.
 Verdict more_structure(Network& network, const Question& q, RandomSource& random, Structure part) {
     if (part == Structure::on_chip_memory && is_of(q, "cpu"))
         return {};

@@ -83,6 +83,25 @@ void read_layer_inputs(Fields& f, Decoder& d) {
     f.skip({"activation_sparsity_pattern"});
 }
 
+/// LongCat-Flash-Lite (modeling_longcat_ngram.py): rows for the last tokens by their hash, of tables that
+/// share the width of the model among them, and a narrow matrix behind each. In memory; what a token takes of
+/// them is not counted.
+void read_group_tables(Fields& f, Decoder& d) {
+    const std::int64_t ratio = f.count({"ngram_vocab_size_ratio"}, 0);
+    if (ratio == 0)
+        return;
+    const std::int64_t tables = f.count({"emb_split_num"}, 1, 1) * (f.count({"emb_neighbor_num"}, 2, 2) - 1);
+    if (d.facts.hidden % tables != 0 ||
+        static_cast<double>(ratio) > kLargestCount / static_cast<double>(d.facts.vocabulary))
+        f.refuse("emb_split_num", "tables for groups of tokens must divide the width of the model");
+    const std::int64_t width = d.facts.hidden / tables;
+    d.resident.push_back({"ngram_embeddings.embedders", {tables, ratio * d.facts.vocabulary, width}});
+    d.resident.push_back({"ngram_embeddings.post_projs", {tables, width, d.facts.hidden}});
+    d.findings.push_back(found(FindingKind::unsupported, Severity::warning, f.file(),
+                               f.place("ngram_vocab_size_ratio"),
+                               "tables for groups of tokens: in memory, their look-ups are not priced"));
+}
+
 /// Norms of the residual stream: what they have, and whether two halves of a layer share one.
 void read_norms(Fields& f, const Implied& implied, Decoder& d) {
     d.layer_norm = implied.layer_norm;
@@ -310,6 +329,7 @@ Decoder read_config(const json& document, const std::string& file, const Budget&
     if (f.count({"word_embed_proj_dim"}, d.facts.hidden) != d.facts.hidden)
         f.refuse("word_embed_proj_dim", "tables of another width than the layers are not known");
     read_layer_inputs(f, d);
+    read_group_tables(f, d);
     set_cross_layers_aside(f, d);
     read_prediction(f, d);
     read_quantization(prefix.empty() || !inner.contains("quantization_config") ? top : f, d);

@@ -22,6 +22,7 @@ enum class MixerKind : std::uint8_t {
     lightning,    ///< linear attention with a fixed decay per head (MiniMax-01, arXiv:2501.08313)
     convolution,  ///< gated short convolution (LFM2)
     gated_linear, ///< a gated recurrence of every channel (RG-LRU, arXiv:2402.19427, section 2.4)
+    token_shift,  ///< a delta rule with rates per channel over mixed neighbours (RWKV-7, arXiv:2503.14456)
     compressed,   ///< a window, and one vector for every few positions before it (DeepSeek-V4)
     linear,       ///< one matrix instead of attention
 };
@@ -65,6 +66,8 @@ struct TokenMixer {
     std::int64_t gate_rank =
         0; ///< gated_delta: gate and a decay per channel go through this width; 0: neither
     bool channel_decays = false; ///< gated_delta: a decay per channel of the keys, whatever the gate's width
+    std::int64_t decay_rank = 0, rate_rank = 0,
+                 first_rank = 0; ///< token_shift: of decays, rates, first values
     bool kernel_bias = false;
     bool sub_norm = false; ///< the result is normalised in front of the output projection
     double state_bits = 0; ///< of the recurrent state; 0: as activations
@@ -82,6 +85,7 @@ struct FeedForward {
     bool linear = false;           ///< one matrix instead of an MLP
     std::int64_t idle_experts = 0; ///< that the router may choose and that compute nothing
     bool sub_norm = false;         ///< the inner activations are normalised in front of the last matrix
+    bool shifted = false;          ///< its input is mixed with that of the token before
     std::int64_t latent = 0; ///< width that experts work in, between two projections; 0: the hidden size
 };
 

@@ -134,7 +134,7 @@ void add_layer(GraphMaker& g, Residual& residual, std::size_t i, const LayerRows
     if (f.inner > 0 || f.experts > 0 || f.linear) {
         if (!layer.one_norm || normed == kNoTensor)
             normed = residual.normed(path + "/post_attention_layernorm");
-        residual.add(path, add_feed_forward(g, path, f, normed),
+        residual.add(path, add_feed_forward(g, path, i, f, normed),
                      layer.norms_after ? path + "/post_feedforward_layernorm" : "");
     }
     if (!layer_rows.empty())
@@ -265,8 +265,11 @@ static TensorId add_experts(GraphMaker& g, const std::string& path, const std::s
     return f.latent > 0 ? g.linear(path + "/fc2_latent_proj", y, f.latent, d, false) : y;
 }
 
-TensorId add_feed_forward(GraphMaker& g, const std::string& path, const FeedForward& f, TensorId x) {
+TensorId add_feed_forward(GraphMaker& g, const std::string& path, std::size_t layer, const FeedForward& f,
+                          TensorId x) {
     const std::string mlp = path + "/mlp";
+    if (f.shifted)
+        x = shifted(g, mlp, "x_k", x, shift_difference(g, mlp, layer, "shift.#", x));
     if (f.linear)
         return g.linear(mlp + "/linear_mlp", x, g.hidden(), g.hidden(), false);
     if (f.experts == 0)

@@ -209,7 +209,7 @@ TensorId GraphMaker::norm(const std::string& path, TensorId x) {
 TensorId GraphMaker::activate(const std::string& path, std::string_view activation, TensorId x) {
     if (activation == "silu" || activation == "swish" || activation == "swiglu")
         return node("Mul", path, {x, node("Sigmoid", path, {x})});
-    if (activation == "relu2") {
+    if (activation == "relu2" || activation == "sqrelu") {
         const TensorId y = node("Relu", path, {x});
         return node("Mul", path, {y, y});
     }

@@ -26,7 +26,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Implied, type, norm, qkv_bias, o
                                                 float_router, shared_gate, output_gate, last_global,
                                                 window_off, one_shared_expert, head_bias, halved_mlp,
                                                 layer_norm, parallel, table_norm, sub_norms, paired_layers,
-                                                window_period, first_windowed, positions, parallel_norms)
+                                                token_shift, window_period, first_windowed, positions,
+                                                parallel_norms)
 
 const Implied& implied_by(std::string_view model_type, bool& known) {
     static const Implied plain;

@@ -43,6 +43,7 @@ struct Implied {
     bool table_norm = false;    ///< rows of the embedding are normalised
     bool sub_norms = false;     ///< a norm lies in front of both output projections (BitNet)
     bool paired_layers = false; ///< each layer is two of attention and a dense MLP (LongCat)
+    bool token_shift = false;   ///< states and mixed neighbours instead of attention (RWKV-7)
 };
 
 /// The row of hardware_db/model_types.json for a model_type; the plain pre-norm decoder when none begins so.

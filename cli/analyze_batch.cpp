@@ -3,18 +3,13 @@
 #include "answers/batch/batch.hpp"
 #include "common/answer_options.hpp"
 #include "common/progress.hpp"
-#include "report/render/answer_document.hpp"
 
 #include <fmt/ranges.h>
-
-namespace {
 
 constexpr const char* kExamples = R"(  analyze_batch resnet50 --hardware A100 --precision fp16
   analyze_batch --model resnet50 --hardware H100 L4 --batch-sizes 1,2,4,8,16,32,64,128
   analyze_batch mobilenet_v2 --hardware Jetson-Orin-Nano@15W --max-latency 20ms --min-throughput 200
   analyze_batch bert-base --hardware T4 --dim sequence=128 --output batches.html)";
-
-} // namespace
 
 int main(int argc, char** argv) {
     using namespace archsim;
@@ -26,7 +21,7 @@ int main(int argc, char** argv) {
     cli::OutputOptions output;
     cli::SaveOptions save;
     const auto setup = [&](cli::Flags& flags) {
-        flags.add_document("analyze_batch", analyze_batch_schema);
+        flags.add_document("analyze_batch", schema_of<BatchAnalysis, PlainView>);
         model.add_to(flags);
         flags
             .add_option("--hardware", request.hardware, "devices: NAME, NAME@MODE or a device file", "DEVICE")

@@ -3,17 +3,12 @@
 #include "answers/comprehensive/comprehensive.hpp"
 #include "common/answer_options.hpp"
 #include "common/progress.hpp"
-#include "report/render/answer_document.hpp"
-
-namespace {
 
 constexpr const char* kExamples = R"(  analyze_comprehensive resnet50 --hardware A100 --precision fp16
   analyze_comprehensive mobilenet_v2 --hardware Jetson-Orin-Nano@7W --max-latency 20ms --max-power 7W
   analyze_comprehensive vit_b_16 --hardware H100 --batch-sizes 1,8,64 --output vit.html
   analyze_comprehensive ./my_model.onnx --hardware KPU-T256 --format json
   analyze_comprehensive llama-3-8b --hardware H100 --prompt-tokens 512 --generate-tokens 128)";
-
-} // namespace
 
 int main(int argc, char** argv) {
     using namespace archsim;
@@ -28,7 +23,7 @@ int main(int argc, char** argv) {
     cli::CheckOptions check;
     ComprehensiveView view;
     const auto setup = [&](cli::Flags& flags) {
-        flags.add_document("analyze_comprehensive", analyze_comprehensive_schema);
+        flags.add_document("analyze_comprehensive", schema_of<ComprehensiveAnalysis, ComprehensiveView>);
         model.add_to(flags);
         flags.add_option("--hardware", hardware, "device: NAME, NAME@MODE or a device file", "DEVICE")
             .required();

@@ -4,10 +4,7 @@
 #include "answers/measuring/check_me.hpp"
 #include "common/answer_options.hpp"
 #include "core/new_file.hpp"
-#include "report/render/answer_document.hpp"
 #include "session/bound_model.hpp"
-
-namespace {
 
 constexpr const char* kExamples = R"(  analyze_graph_mapping resnet50 --hardware A100 --precision fp16
   analyze_graph_mapping mobilenet_v2 --hardware KPU-T64@6W --top 0
@@ -19,14 +16,12 @@ constexpr const char* kExamples = R"(  analyze_graph_mapping resnet50 --hardware
   analyze_graph_mapping resnet18 --hardware H100 --trace trace.json --annotate resnet18.annotated.onnx)";
 
 /// The file that a copy is made of. Throws UsageError for models that are no ONNX file.
-std::string onnx_file(const archsim::Model& model, const std::string& name) {
+static std::string onnx_file(const archsim::Model& model, const std::string& name) {
     const std::string file = model.info.file.empty() ? name : model.info.file.string();
     if (!file.ends_with(".onnx"))
         throw archsim::UsageError("--annotate: only for ONNX files; " + name + " is none");
     return file;
 }
-
-} // namespace
 
 int main(int argc, char** argv) {
     using namespace archsim;
@@ -38,7 +33,7 @@ int main(int argc, char** argv) {
     cli::CheckOptions check;
     std::string profile;
     const auto setup = [&](cli::Flags& flags) {
-        flags.add_document("analyze_graph_mapping", analyze_graph_mapping_schema);
+        flags.add_document("analyze_graph_mapping", schema_of<Result, GraphMappingView>);
         model.add_to(flags);
         flags.add_option("--hardware", hardware, "device: NAME, NAME@MODE or a device file", "DEVICE")
             .required();
@@ -63,7 +58,7 @@ int main(int argc, char** argv) {
         flags.add_written("--dot", dot, "also write the graph of subgraphs for Graphviz");
         flags.add_written("--mermaid", mermaid, "also write it as a Mermaid flowchart");
         flags.add_flag("-v,--verbose", view.verbose, "every subgraph in a row of its own");
-        flags.add_written("--trace", trace,
+        flags.add_written("--trace,--trace-events", trace,
                           "also write the predicted schedule for Perfetto or chrome://tracing");
         flags.add_written(
             "--annotate", annotated,

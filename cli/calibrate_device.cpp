@@ -9,14 +9,10 @@
 #include <fmt/format.h>
 #include <thread>
 
-namespace {
-
 constexpr const char* kExamples = R"(  calibrate_device QCS8550 --measurements tests/measured/calibration.csv
   calibrate_device A100 --measurements my_board.csv --output my_a100.json
   calibrate_device A100 --measurements my_board.csv --parameters matrix_efficiency
   calibrate_device --stack vitis-ai --with-devices --measurements tests/measured/calibration.csv)";
-
-} // namespace
 
 int main(int argc, char** argv) {
     using namespace archsim;
@@ -28,7 +24,7 @@ int main(int argc, char** argv) {
     CalibrationRequest request;
     cli::OutputOptions output;
     const auto setup = [&](cli::Flags& flags) {
-        flags.add_document("calibrate_device", calibrate_device_schema);
+        flags.add_document("calibrate_device", schema_of<Calibration, PlainView>);
         flags.add_option("device", request.device, "device to calibrate: a name, or the path of a JSON file");
         measured.add_to(flags, "CSV file(s) of measured values; see docs/calibrating.md");
         flags.add_option("--model", context.model,

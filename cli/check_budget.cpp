@@ -6,12 +6,9 @@
 #include "core/lists.hpp"
 #include "core/new_file.hpp"
 #include "fields/question.hpp"
-#include "report/render/answer_document.hpp"
 #include "session/given.hpp"
 
 #include <array>
-
-namespace {
 
 constexpr const char* kExamples =
     R"(  check_budget resnet18 --hardware H100 Jetson-Orin-Nano@15W --save-baseline baseline.json
@@ -19,8 +16,6 @@ constexpr const char* kExamples =
   check_budget resnet18 --hardware H100 Jetson-Orin-Nano@15W --baseline baseline.json --fail-on 'latency>+5%'
   check_budget resnet18 --hardware H100 --baseline baseline.json --fail-on 'throughput<-2%' --junit budgets.xml \
       --output budgets.md)";
-
-} // namespace
 
 int main(int argc, char** argv) {
     using namespace archsim;
@@ -34,7 +29,7 @@ int main(int argc, char** argv) {
     int certainty = 0;
     std::vector<std::string> rules;
     const auto setup = [&](cli::Flags& flags) {
-        flags.add_document("check_budget", check_budget_schema);
+        flags.add_document("check_budget", schema_of<BudgetAnswer, BudgetView>);
         models.add_to(flags);
         flags
             .add_option("--hardware", request.hardware, "devices: NAME, NAME@MODE or a device file", "DEVICE")

@@ -3,9 +3,6 @@
 #include "answers/portability/check_model.hpp"
 #include "common/tool.hpp"
 #include "core/lists.hpp"
-#include "report/render/answer_document.hpp"
-
-namespace {
 
 constexpr const char* kExamples = R"(  check_model vit_b_16 --hardware Coral-Edge-TPU Hailo-8 --precision int8
   check_model yolov8n --hardware Hailo-8 Snapdragon-8-Elite --precision int8
@@ -13,8 +10,6 @@ constexpr const char* kExamples = R"(  check_model vit_b_16 --hardware Coral-Edg
   check_model resnet18 --hardware Hailo-8 --precision int8 --format json)";
 
 constexpr std::size_t kAdvice = 5;
-
-} // namespace
 
 int main(int argc, char** argv) {
     using namespace archsim;
@@ -24,7 +19,7 @@ int main(int argc, char** argv) {
     cli::OutputOptions output;
     bool plain = false, advise = false;
     const auto setup = [&](cli::Flags& flags) {
-        flags.add_document("check_model", check_model_schema);
+        flags.add_document("check_model", schema_of<PortabilityAnswer, PlainView>);
         model.add_to(flags);
         flags
             .add_option("--hardware", request.hardware, "devices: NAME, NAME@MODE or a device file", "DEVICE")

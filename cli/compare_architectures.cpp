@@ -4,11 +4,8 @@
 #include "answers/architectures/model_classes.hpp"
 #include "common/answer_options.hpp"
 #include "core/lists.hpp"
-#include "report/render/answer_document.hpp"
 
 #include <fmt/format.h>
-
-namespace {
 
 constexpr const char* kExamples = R"(  compare_architectures resnet18
   compare_architectures --model resnet18 --level detailed --architecture GPU
@@ -19,8 +16,6 @@ constexpr const char* kExamples = R"(  compare_architectures resnet18
   compare_architectures resnet18 --precision int8 --batch-sweep 1,2,4,...,64
   compare_architectures --model resnet18 --level subgraph --metric latency
   compare_architectures --model resnet18 --architectures GPU=A100 TPU KPU-T64@6W --batch-size 8)";
-
-} // namespace
 
 int main(int argc, char** argv) {
     using namespace archsim;
@@ -35,8 +30,8 @@ int main(int argc, char** argv) {
     std::optional<std::string> sweep;
     bool by_class = false;
     const auto setup = [&](cli::Flags& flags) {
-        flags.add_document("compare_architectures", compare_architectures_schema);
-        flags.add_document("model_classes", model_classes_schema);
+        flags.add_document("compare_architectures", schema_of<ArchitectureComparison, Explanations>);
+        flags.add_document("model_classes", schema_of<ModelClassComparison, PlainView>);
         model.add_to(flags);
         flags
             .add_option("--architectures,--hardware", request.architectures,

@@ -6,11 +6,9 @@
 #include "common/serving_options.hpp"
 #include "core/lists.hpp"
 #include "core/new_file.hpp"
-#include "report/render/answer_document.hpp"
 
 #include <algorithm>
-
-namespace {
+#include <fmt/ranges.h>
 
 constexpr const char* kExamples = R"(  compare_models resnet50 --deployment edge
   compare_models mobilenet_v2 --hardware H100 A100 Jetson-Orin-Nano@15W KPU-T64
@@ -22,17 +20,16 @@ constexpr const char* kExamples = R"(  compare_models resnet50 --deployment edge
   compare_models resnet50 --hardware A100 T4 --precision int8 --explain-energy --cost --years 3
   compare_models --study docs/examples/quick_test.json --output results.csv)";
 
-void append(archsim::Report next, archsim::Report& all) {
+static void append(archsim::Report next, archsim::Report& all) {
     if (all.title.empty())
         all.title = next.title;
     append(all.blocks, std::move(next.blocks));
 }
 
-} // namespace
-
 int main(int argc, char** argv) {
     using namespace archsim;
     CompareModelsRequest request;
+    std::vector<std::string> deployments;
     cli::QuestionOptions question;
     cli::DecisionOptions decisions;
     cli::ExplainOptions explain;
@@ -46,10 +43,10 @@ int main(int argc, char** argv) {
     bool percentiles = false;
     const auto setup = [&](cli::Flags& flags) {
         flags.add_document("compare_models", compare_models_schema);
-        flags.add_document("study", study_schema);
+        flags.add_document("study", schema_of<Study, PlainView>);
         models.add_to(flags);
-        flags.add_option("--deployment", request.deployment,
-                         "deployment scenario: datacenter, edge, embedded (default: datacenter)",
+        flags.add_option("--deployment", deployments,
+                         "deployment scenarios: datacenter, edge, embedded (default: datacenter)",
                          "DEPLOYMENT");
         flags.add_option("--hardware", request.hardware,
                          "devices: NAME, NAME@MODE, NAME@all for every power mode, a family (npu), all, or a "
@@ -107,6 +104,7 @@ int main(int argc, char** argv) {
         if (formats.size() > 1 && !question.given("activations").empty())
             throw UsageError("--activations: give it with one --precision");
         request.models = models.taken("compare_models");
+        request.deployment = fmt::format("{}", fmt::join(deployments, ","));
         request.stacks = question.given("runtime");
         question.put_into(request);
         const std::vector<std::int64_t> counts = question.numbers("devices");

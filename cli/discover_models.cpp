@@ -3,13 +3,10 @@
 #include "answers/models/discover_models.hpp"
 #include "common/progress.hpp"
 #include "common/tool.hpp"
-#include "report/render/answer_document.hpp"
 
 #include <fmt/ranges.h>
 
 #include <thread>
-
-namespace {
 
 constexpr const char* kExamples = R"(  discover_models
   discover_models --task image-classification --top 10
@@ -17,8 +14,8 @@ constexpr const char* kExamples = R"(  discover_models
   discover_models ./my_models
   discover_models --names)";
 
-/// What to ask for instead of a word that none of the models asked for has.
-std::string no_such_model(const archsim::Session& session, const archsim::DiscoverOptions& options) {
+/// The message for a word that no model has, with those that could be meant.
+static std::string no_such_model(const archsim::Session& session, const archsim::DiscoverOptions& options) {
     const bool narrowed = !options.task.empty() || !options.family.empty();
     const auto nearest = narrowed ? std::vector<std::string>() : session.catalogue().nearest(options.word);
     return fmt::format("no model{} has \"{}\" in its name; {}", narrowed ? " of that task and family" : "",
@@ -26,8 +23,6 @@ std::string no_such_model(const archsim::Session& session, const archsim::Discov
                        nearest.empty() ? "without a word all are listed"
                                        : fmt::format("nearest: {}", fmt::join(nearest, ", ")));
 }
-
-} // namespace
 
 int main(int argc, char** argv) {
     using namespace archsim;
@@ -37,7 +32,7 @@ int main(int argc, char** argv) {
     bool names = false;
     std::size_t top = 0;
     const auto setup = [&](cli::Flags& flags) {
-        flags.add_document("discover_models", discover_models_schema);
+        flags.add_document("discover_models", schema_of<ModelList, ModelListView>);
         flags.add_option("folder", folder,
                          "folder of models to scan instead of the catalogue, or a word that names have",
                          "FOLDER");

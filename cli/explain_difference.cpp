@@ -3,11 +3,8 @@
 #include "answers/difference/difference.hpp"
 #include "common/progress.hpp"
 #include "common/tool.hpp"
-#include "report/render/answer_document.hpp"
 
 #include <algorithm>
-
-namespace {
 
 using namespace archsim;
 
@@ -73,15 +70,13 @@ struct PairOptions {
     }
 };
 
-} // namespace
-
 int main(int argc, char** argv) {
     PairOptions pair;
     cli::OutputOptions output;
     DifferenceView view;
     std::string metric = "latency";
     const auto setup = [&](cli::Flags& flags) {
-        flags.add_document("explain_difference", explain_difference_schema);
+        flags.add_document("explain_difference", schema_of<DifferenceAnswer, DifferenceView>);
         pair.add_to(flags);
         flags
             .add_option("--metric", metric,

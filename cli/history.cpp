@@ -7,8 +7,6 @@
 
 #include <fmt/format.h>
 
-namespace {
-
 constexpr const char* kExamples =
     R"(  compare_models resnet50 --hardware H100 T4 --save results.db -q > a.txt
   history results.db
@@ -19,7 +17,7 @@ constexpr const char* kExamples =
   history results.db --rows --output results.csv)";
 
 /// "2%" or "0.02".
-double parse_threshold(std::string text) {
+static double parse_threshold(std::string text) {
     const bool percent = text.ends_with('%');
     if (percent)
         text.pop_back();
@@ -28,8 +26,6 @@ double parse_threshold(std::string text) {
         throw archsim::UsageError(fmt::format("--threshold: \"{}\" is not a share; write 2% or 0.02", text));
     return percent ? value / 100 : value;
 }
-
-} // namespace
 
 int main(int argc, char** argv) {
     using namespace archsim;

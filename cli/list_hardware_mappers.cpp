@@ -8,9 +8,6 @@
 #include "core/new_file.hpp"
 #include "hardware/family_schema.hpp"
 #include "report/blocks/columns.hpp"
-#include "report/render/answer_document.hpp"
-
-namespace {
 
 constexpr const char* kExamples = R"(  list_hardware_mappers
   list_hardware_mappers --category gpu --format csv
@@ -20,7 +17,7 @@ constexpr const char* kExamples = R"(  list_hardware_mappers
   list_hardware_mappers --check
   list_hardware_mappers --check ./mychip.json)";
 
-std::string names_of(const archsim::HardwareDatabase& database, const std::string& kind) {
+static std::string names_of(const archsim::HardwareDatabase& database, const std::string& kind) {
     const auto line = [](const auto& name) { return fmt::format("{}\n", name); };
     return kind == "devices" ? archsim::joined(database.device_ids(), line, "")
            : kind == "runtimes"
@@ -29,7 +26,7 @@ std::string names_of(const archsim::HardwareDatabase& database, const std::strin
                      database.deployments(), [&](const auto& deployment) { return line(deployment.id); }, "");
 }
 
-/// What --this-machine was told: which entry to write as a file, and where the texts come from.
+/// The value of --this-machine: which entry to write as a file, and where the texts come from.
 struct MachineRequest {
     std::optional<std::string> which; ///< "processor" or "gpu", empty for the first; none: not asked
     bool probe = false;
@@ -66,8 +63,6 @@ struct MachineRequest {
         throw archsim::InputError("--this-machine gpu: no GPU that the database knows is shown");
     }
 };
-
-} // namespace
 
 int main(int argc, char** argv) {
     using namespace archsim;

@@ -7,13 +7,10 @@
 #include "core/parse_number.hpp"
 #include "machine/this_machine.hpp"
 #include "measurements/given_output.hpp"
-#include "report/render/answer_document.hpp"
 #include "result/format_parts.hpp"
 #include "session/given.hpp"
 
 #include <utility>
-
-namespace {
 
 using namespace archsim;
 
@@ -135,13 +132,11 @@ struct LocalOptions {
     }
 };
 
-} // namespace
-
 int main(int argc, char** argv) {
     LocalOptions local;
     cli::OutputOptions output;
     const auto setup = [&](cli::Flags& flags) {
-        flags.add_document("local_models", local_models_schema);
+        flags.add_document("local_models", schema_of<LocalAnswer, LocalView>);
         local.add_to(flags);
         output.add_order_to(flags);
         output.add_to(flags, "text, markdown, json, csv, html");

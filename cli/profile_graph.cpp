@@ -4,10 +4,7 @@
 #include "archsim/run/session.hpp"
 #include "common/answer_options.hpp"
 #include "core/lists.hpp"
-#include "report/render/answer_document.hpp"
 #include "session/bound_model.hpp"
-
-namespace {
 
 constexpr const char* kExamples = R"(  profile_graph resnet50
   profile_graph bert-base --dim sequence=384 --depth 4 --top 20 --order bytes
@@ -15,7 +12,7 @@ constexpr const char* kExamples = R"(  profile_graph resnet50
   profile_graph vit_b_16 --batch-size 8 --format json --output vit.json
   profile_graph --list-operators)";
 
-struct SizeOptions {
+struct GraphSizes {
     archsim::cli::QuestionOptions question; ///< of which only the sizes are asked for
     bool allow_unknown = false;
 
@@ -26,20 +23,18 @@ struct SizeOptions {
     }
 };
 
-} // namespace
-
 int main(int argc, char** argv) {
     using namespace archsim;
     std::string name;
     std::string order{name_of(ProfileOrder::operations)};
-    SizeOptions sizes;
+    GraphSizes sizes;
     cli::ModelOption model;
     cli::OutputOptions output;
     GraphProfileView view;
     bool list_operators = false;
     const auto setup = [&](cli::Flags& flags) {
-        flags.add_document("profile_graph", profile_graph_schema);
-        flags.add_document("operators", operators_schema);
+        flags.add_document("profile_graph", schema_of<GraphProfile, GraphProfileView>);
+        flags.add_document("operators", [] { return document_of(OperatorRegistry::standard()).schema(); });
         constexpr auto& kOrders = NamesOf<ProfileOrder>::all;
         model.add_to(flags);
         flags.add_flag("--list-operators", list_operators, "the operators that can be read, without a model");

@@ -5,14 +5,13 @@
 #include "archsim/core/finding.hpp"
 #include "common/answer_options.hpp"
 #include "common/serving_options.hpp"
+#include "core/new_file.hpp"
 #include "report/render/answer_document.hpp"
 #include "session/given.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-
-namespace {
 
 using namespace archsim;
 
@@ -34,6 +33,8 @@ struct Way {
 
 struct ServeOptions {
     bool frontier = false;
+    std::string trace_events;
+    std::vector<ServedStep> steps; ///< for --trace-events
     std::vector<std::string> hardware, parallel, clients;
     std::vector<std::string> devices;
     cli::ModelOption model;
@@ -68,11 +69,21 @@ struct ServeOptions {
         flags.add_flag("--frontier", frontier,
                        "requests in flight from 1 on, on every device and every --parallel (default: 1, 2, 4 "
                        "and 8 devices): throughput against the speed that a user sees");
+        flags.add_written("--trace-events", trace_events,
+                          "write every step of the run as trace events (Perfetto), a track for each engine");
         flags.add_rule([this, &flags] {
             const auto given = serving.given<ServingTexts>(flags);
             request = given.request();
             level = limits.given<LevelTexts>(flags).level();
             check_load(given);
+            if (trace_events.empty())
+                return;
+            if (frontier || level.any() || hardware.size() > 1 || parallel.size() + devices.size() > 1)
+                throw UsageError("--trace-events is of one run: one device, one layout and one load");
+            request.plan.on_step = [this](double begins_s, std::span<const StepRequest> held,
+                                          const StepCost& cost) {
+                steps.push_back({begins_s, StepLoad::of(held, 1 + request.plan.engine.drafted), cost});
+            };
         });
     }
 
@@ -113,8 +124,6 @@ struct ServeOptions {
             throw UsageError(fmt::format("give one load: {} and {} exclude each other", loads[0], loads[1]));
     }
 };
-
-} // namespace
 
 int main(int argc, char** argv) {
     ServeOptions serve;
@@ -158,6 +167,8 @@ int main(int argc, char** argv) {
                 if (!results.back().ok && way.layout)
                     results.back().parallelism = *way.layout;
             }
+        if (!serve.trace_events.empty() && results.front().ok)
+            write_file(serve.trace_events, serving_trace(results.front(), serve.steps));
         std::vector<SavedResult> rows;
         for (const ServingResult& result : results)
             rows.push_back(saved_row(result, serve.request, asked.conditions, level));

@@ -7,12 +7,9 @@
 #include "common/answer_options.hpp"
 #include "common/progress.hpp"
 #include "common/serving_options.hpp"
-#include "report/render/answer_document.hpp"
 #include "session/named_format.hpp"
 
 #include <algorithm>
-
-namespace {
 
 using namespace archsim;
 
@@ -36,9 +33,7 @@ struct SizeOptions {
         model.add_to(flags);
         flags.add_option("--hardware", hardware,
                          "devices, files of devices, or all (default: rented servers)", "DEVICE");
-        std::vector<std::string_view> without(kNotSized.begin(), kNotSized.end());
-        without.emplace_back("--users"); // a field of its own
-        load.add_to(flags, {.without = std::move(without),
+        load.add_to(flags, {.without = {kNotSized.begin(), kNotSized.end()},
                             .usual = request.serving,
                             .found = {{"requests", "as many as the load needs"}}});
         own.add_to(flags);
@@ -79,13 +74,11 @@ struct SizeOptions {
     }
 };
 
-} // namespace
-
 int main(int argc, char** argv) {
     SizeOptions size;
     cli::OutputOptions output;
     const auto setup = [&](cli::Flags& flags) {
-        flags.add_document("size_service", size_service_schema);
+        flags.add_document("size_service", schema_of<SizingAnswer, PlainView>);
         size.add_to(flags);
         output.add_order_to(flags);
         output.add_to(flags, "text, markdown, json, csv, html");

@@ -69,7 +69,7 @@ struct Options {
     cli::SaveOptions save;
 
     void add_to(cli::Flags& flags, int argc, char** argv) {
-        flags.add_document("sweep_design_space", sweep_design_space_schema);
+        flags.add_document("sweep_design_space", schema_of<SweepSummary, PlainView>);
         output.own_formats = {"ndjson", "jsonl"};
         models.add_to(flags);
         flags.add_option("--hardware", hardware, "devices: NAME, NAME@MODE or a device file", "DEVICE");

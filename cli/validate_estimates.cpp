@@ -19,8 +19,6 @@
 #include <set>
 #include <thread>
 
-namespace {
-
 constexpr const char* kExamples = R"(  validate_estimates --measurements tests/measured/calibration.csv
   validate_estimates --from tests/check/outputs/trtexec.log --hardware A100
   validate_estimates --measurements my_board.csv --format csv --output errors.csv
@@ -33,14 +31,14 @@ constexpr const char* kExamples = R"(  validate_estimates --measurements tests/m
   validate_estimates --measurements tests/measured --output validation.md --scatter validation.svg)";
 
 /// The path of a picture as a document beside it refers to it.
-std::string seen_from(const std::string& picture, const std::string& document) {
+static std::string seen_from(const std::string& picture, const std::string& document) {
     const std::filesystem::path folder = std::filesystem::path(document).parent_path();
     return std::filesystem::path(picture).lexically_proximate(folder.empty() ? "." : folder).generic_string();
 }
 
 /// Calls `with` the database as shipped and with its tuned facts reverted.
 template <class With>
-auto leaving_out(archsim::SessionOptions options, const archsim::RowEstimator& shipped, With with) {
+static auto leaving_out(archsim::SessionOptions options, const archsim::RowEstimator& shipped, With with) {
     options.tuned = archsim::TunedFacts::devices_reverted;
     const archsim::Session devices(options);
     options.tuned = archsim::TunedFacts::reverted;
@@ -49,9 +47,9 @@ auto leaving_out(archsim::SessionOptions options, const archsim::RowEstimator& s
     return with(archsim::LeftOutEstimators{shipped, devices_reverted, reverted});
 }
 
-void write_refit(const archsim::SessionOptions& options, const std::vector<archsim::MeasuredRow>& rows,
-                 const std::vector<std::string>& files, unsigned threads,
-                 const std::vector<std::string>& held) {
+static void write_refit(const archsim::SessionOptions& options, const std::vector<archsim::MeasuredRow>& rows,
+                        const std::vector<std::string>& files, unsigned threads,
+                        const std::vector<std::string>& held) {
     const archsim::Session session(options);
     const archsim::RowEstimator estimator(session);
     const archsim::Refit refit = archsim::refit_all(estimator, rows, threads, held);
@@ -68,7 +66,7 @@ void write_refit(const archsim::SessionOptions& options, const std::vector<archs
 }
 
 /// The CSV files of measured servers at a place; empty: those of the project.
-std::vector<std::string> files_of_servers(const std::string& place) {
+static std::vector<std::string> files_of_servers(const std::string& place) {
     const std::filesystem::path where = place.empty() ? "tests/measured/served" : place;
     std::vector<std::string> files;
     std::error_code problem;
@@ -82,8 +80,8 @@ std::vector<std::string> files_of_servers(const std::string& place) {
 }
 
 /// Runs beside what other simulators said of them, and layouts that were measured beside each other.
-archsim::Report described_servers(const archsim::Session& session, const std::string& place,
-                                  archsim::Format format, bool quiet) {
+static archsim::Report described_servers(const archsim::Session& session, const std::string& place,
+                                         archsim::Format format, bool quiet) {
     using namespace archsim;
     std::vector<std::string> peers, layouts;
     for (const std::string& file : files_of_servers(place))
@@ -106,9 +104,9 @@ archsim::Report described_servers(const archsim::Session& session, const std::st
 }
 
 /// The rows of every recorded run with what it predicted.
-archsim::FirstRuns recorded(const archsim::RowEstimator& estimator, const archsim::Validation& shipped,
-                            const std::vector<std::string>& files, const std::vector<std::string>& measured,
-                            unsigned threads) {
+static archsim::FirstRuns recorded(const archsim::RowEstimator& estimator, const archsim::Validation& shipped,
+                                   const std::vector<std::string>& files,
+                                   const std::vector<std::string>& measured, unsigned threads) {
     archsim::FirstRuns runs;
     if (files.empty())
         return runs;
@@ -127,8 +125,6 @@ archsim::FirstRuns recorded(const archsim::RowEstimator& estimator, const archsi
     return runs;
 }
 
-} // namespace
-
 int main(int argc, char** argv) {
     using namespace archsim;
     std::vector<std::string> hardware, models, metrics, overlays;
@@ -143,7 +139,7 @@ int main(int argc, char** argv) {
     cli::OutputOptions output;
     cli::SaveOptions save;
     const auto setup = [&](cli::Flags& flags) {
-        flags.add_document("validate_estimates", validate_estimates_schema);
+        flags.add_document("validate_estimates", schema_of<ValidationAnswer, ValidationView>);
         measured.add_to(flags,
                         "CSV file(s) of measured values, or folders of them; see tests/measured/README.md");
         flags.add_option("--hardware", hardware,

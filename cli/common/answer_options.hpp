@@ -27,7 +27,7 @@ struct CheckOptions {
                      const OutputOptions& output) const;
 };
 
-/// What devices cost, as flags say it: each tool declares those of them that it asks, under its own words.
+/// Costs of devices as flags state them: each tool declares those of them that it asks, under its own words.
 struct MoneyOptions {
     std::string grid_intensity; ///< a number or a country; empty: not asked for
     bool rent = false, buy = false;

@@ -16,16 +16,37 @@
 
 namespace archsim::cli {
 
-namespace {
-
 using Json = nlohmann::json;
 
 constexpr std::string_view kFlag = "--config";
 
+/// Whether a text that begins on this line ends on it, and no other follows at once: """ begins one of
+/// several lines, of which the parser makes a text with quotes.
+static bool closes_texts(std::string_view line) {
+    char open = 0, last = 0;
+    for (std::size_t i = 0; i < line.size(); last = line[i++]) {
+        const char c = line[i];
+        if (open == 0 && c == '#')
+            return true;
+        if (open == '"' && c == '\\')
+            ++i;
+        else if (open == 0 && (c == '"' || c == '\'') && last == c)
+            return false;
+        else if (open == 0 && (c == '"' || c == '\''))
+            open = c;
+        else if (c == open)
+            open = 0;
+    }
+    return open == 0;
+}
+
 /// A parser of TOML splits names into parts and holds each line's against all of the last one's.
-void refuse_long_names(std::string_view text, const std::string& file) {
+static void expect_toml(std::string_view text, const std::string& file) {
     constexpr std::size_t kLongest = 256;
     each_line(text, [&](std::string_view line) {
+        if (!closes_texts(line))
+            throw InputError(
+                fmt::format("--config: {}: a text ends in the line where it begins: {}", file, line));
         const bool table = line.starts_with('[');
         const std::size_t end = line.find_first_of(table ? "]" : "=\"'");
         const std::string_view name = line.substr(0, end);
@@ -37,7 +58,7 @@ void refuse_long_names(std::string_view text, const std::string& file) {
 }
 
 /// A TOML file as the same object.
-Json toml_object(std::istream& in, const std::string& file) {
+static Json toml_object(std::istream& in, const std::string& file) {
     Json document = Json::object();
     for (const ConfigLine& line : read_toml(in, file)) {
         const bool truth = line.values.size() == 1 && (line.values[0] == "true" || line.values[0] == "false");
@@ -46,7 +67,7 @@ Json toml_object(std::istream& in, const std::string& file) {
     return document;
 }
 
-Json read_object(const std::string& file) {
+static Json read_object(const std::string& file) {
     std::string text;
     try {
         text = read_text_file(file);
@@ -54,7 +75,7 @@ Json read_object(const std::string& file) {
         throw InputError(fmt::format("--config: {}", problem.what()), problem.findings());
     }
     if (file.ends_with(".toml")) {
-        refuse_long_names(text, file);
+        expect_toml(text, file);
         std::istringstream in(text);
         return toml_object(in, file);
     }
@@ -65,7 +86,7 @@ Json read_object(const std::string& file) {
     return document;
 }
 
-std::string text_of(const Json& value, const std::string& file, const std::string& key) {
+static std::string text_of(const Json& value, const std::string& file, const std::string& key) {
     if (value.is_string())
         return value.get<std::string>();
     if (value.is_number())
@@ -75,13 +96,13 @@ std::string text_of(const Json& value, const std::string& file, const std::strin
 }
 
 /// True where the command line has the option itself, as "--key" or "--key=value".
-bool given(const std::vector<std::string>& arguments, const std::string& flag) {
+static bool given(const std::vector<std::string>& arguments, const std::string& flag) {
     return std::ranges::any_of(arguments, [&](const std::string& argument) {
         return argument == flag || argument.starts_with(flag + "=");
     });
 }
 
-/// What a document asks in words: those of the positional argument, and flags with their values.
+/// A document as the words of a command line: those of the positional argument, and flags with their values.
 struct ConfigWords {
     std::vector<std::string> front, words;
 
@@ -89,6 +110,8 @@ struct ConfigWords {
              const std::vector<OptionFacts>& options, const std::vector<std::string>& arguments) {
         for (const auto& [key, value] : document.items()) {
             const QuestionField* const field = find_question_field(key);
+            if ("--" + key == kFlag)
+                throw InputError(fmt::format("--config: {}: names another file of options", file));
             if (asks_nothing(value))
                 continue;
             if (value.is_object() && (field == nullptr || !field->many())) {
@@ -117,8 +140,8 @@ struct ConfigWords {
     }
 };
 
-void add_options(const Json& document, const std::string& file, const std::string& positional,
-                 const std::vector<OptionFacts>& options, std::vector<std::string>& arguments) {
+static void add_options(const Json& document, const std::string& file, const std::string& positional,
+                        const std::vector<OptionFacts>& options, std::vector<std::string>& arguments) {
     ConfigWords asked;
     asked.add(document, file, positional, options, arguments);
     if (arguments.empty() || arguments.front().starts_with("-")) // the model is not named
@@ -126,12 +149,12 @@ void add_options(const Json& document, const std::string& file, const std::strin
     append(arguments, asked.words);
 }
 
-/// What other tools of the field call a thing, and our names of it, of which a tool has one.
+/// A word of other tools of the field, and our names for the same, of which a tool has one.
 struct OtherNames {
     std::vector<std::string_view> theirs, ours;
 };
 
-const std::vector<OtherNames>& other_names() {
+static const std::vector<OtherNames>& other_names() {
     static const std::vector<OtherNames> names = {
         {{"--device", "--gpu", "--gpus", "--chip", "--chips", "--target", "--accelerator", "--hw",
           "--platform"},
@@ -150,6 +173,11 @@ const std::vector<OtherNames>& other_names() {
         {{"--seq", "--seq-len", "--seq-length", "--sequence-length", "--shape"}, {"--input-shape", "--dim"}},
         {{"--context-length", "--max-model-len", "--ctx", "--ctx-size"}, {"--context"}},
         {{"--qps", "--rps", "--request-rate"}, {"--rate"}},
+        {{"--users"}, {"--concurrency"}},
+        {{"--min-speed", "--min-tps", "--min-tokens-per-s", "--min-tokens"},
+         {"--min-tokens-per-s", "--min-token-rate"}},
+        {{"--max-ttft", "--ttft", "--ttft-p99"}, {"--max-first-token", "--ttft-p99"}},
+        {{"--max-tpot", "--tpot", "--tpot-p99"}, {"--max-token-time", "--tpot-p99"}},
         {{"--tp", "--tensor-parallel", "--tensor-parallel-size", "--pp"}, {"--parallel"}},
         {{"--num-gpus", "--gpu-count", "--num-devices"}, {"--devices", "--max-devices"}},
         {{"--out", "--html", "--save-as", "--report", "--outfile"}, {"--output"}},
@@ -163,8 +191,6 @@ const std::vector<OtherNames>& other_names() {
     };
     return names;
 }
-
-} // namespace
 
 std::vector<std::string> with_config(std::span<char* const> arguments, const std::string& positional,
                                      const std::function<std::vector<OptionFacts>()>& options) {
@@ -186,15 +212,13 @@ std::vector<std::string> with_config(std::span<char* const> arguments, const std
     return out;
 }
 
-namespace {
-
-std::vector<std::string> long_flags(const std::vector<OptionFacts>& options) {
+static std::vector<std::string> long_flags(const std::vector<OptionFacts>& options) {
     return kept(flattened(options, &OptionFacts::flags),
                 [](const std::string& name) { return name.starts_with("--"); });
 }
 
 /// Our name for what others call so; empty: none.
-std::string our_flag(const std::string& flag, const std::vector<std::string>& known) {
+static std::string our_flag(const std::string& flag, const std::vector<std::string>& known) {
     for (const OtherNames& names : other_names())
         if (contains(names.theirs, flag))
             for (const std::string_view ours : names.ours)
@@ -202,8 +226,6 @@ std::string our_flag(const std::string& flag, const std::vector<std::string>& kn
                     return std::string(ours);
     return "";
 }
-
-} // namespace
 
 bool asks_nothing(const Json& value) {
     return value.is_null() || value == false || ((value.is_array() || value.is_object()) && value.empty());
@@ -235,7 +257,7 @@ std::string meant_flag(const std::string& flag, const std::vector<OptionFacts>& 
 
 std::string tool_with_flag(const std::string& flag, const std::vector<OptionFacts>& options) {
     static constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kElsewhere = {
-        {{"--users", "serve_model"},
+        {{"--users", "size_service"},
          {"--concurrency", "serve_model"},
          {"--ttft-p99", "serve_model"},
          {"--tpot-p99", "serve_model"},
@@ -245,8 +267,8 @@ std::string tool_with_flag(const std::string& flag, const std::vector<OptionFact
          {"--fail-on", "check_budget"},
          {"--this-machine", "list_hardware_mappers"}}};
     for (const auto& [name, tool] : kElsewhere)
-        if (flag == name &&
-            std::ranges::none_of(options, [&](const OptionFacts& o) { return contains(o.flags, flag); }))
+        if (flag == name && !contains(long_flags(options), flag) &&
+            our_flag(flag, long_flags(options)).empty())
             return std::string(tool);
     return "";
 }

@@ -19,7 +19,7 @@ namespace archsim::cli {
 
 namespace {
 
-/// What the word that stands for a value says of it.
+/// The word that stands for a value in help, and what follows from it.
 struct Word {
     std::string_view word;
     bool files;               ///< it names files or folders
@@ -44,7 +44,8 @@ const Word* find_word(std::string_view word) {
     return found == kWords.end() ? nullptr : found;
 }
 
-/// What stands for the value of an option: its own word (Option::value_named), or what its type says.
+/// The word that stands for the value of an option: its own word (Option::value_named), or what its type
+/// says.
 std::string placeholder_of(const CLI::Option& option) {
     const std::string type = option.get_type_name().substr(0, option.get_type_name().find(':'));
     constexpr std::array kTypes = {"TEXT", "INT", "UINT", "FLOAT", "BOOLEAN", ""};
@@ -106,7 +107,7 @@ struct Flags::Parser : CLI::App {
     std::set<const void*> numbers = {};                 ///< options with texts that are numbers
     std::map<std::string, CLI::Option*, std::less<>> by_flag = {};
 
-    /// What `declare` makes; throws CLI::OptionAlreadyAdded for a flag that is there.
+    /// Calls `declare` and keeps what it makes; throws CLI::OptionAlreadyAdded for a flag that is there.
     template <class Declare>
     CLI::Option* declared(Declare declare) {
         std::vector<CLI::Option_p> before;

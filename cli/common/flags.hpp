@@ -47,7 +47,7 @@ class Option {
     Option& show_default();
     Option& one_of(const std::vector<std::string>& values, Case letters = Case::exact);
     Option& within(std::int64_t low, std::int64_t high);
-    /// What stands for its value in help: "TIME"; choices with bars between them: "csv|json". MODEL, DEVICE,
+    /// The word for its value in help: "TIME"; choices with bars between them: "csv|json". MODEL, DEVICE,
     /// STACK and DEPLOYMENT are what the database has of these, which shells complete; of several DEVICE or
     /// STACK one word may hold a list.
     Option& value_named(const std::string& word);
@@ -114,7 +114,7 @@ class Flags {
     void remove(const std::string& flag);
     /// Whether an option stood on the command line.
     bool has(const std::string& flag) const;
-    /// What must hold of the values together, asked before the tool does anything: `rule` throws UsageError.
+    /// A check of the values together, before the tool does anything: `rule` throws UsageError.
     void add_rule(std::function<void()> rule) { rules_.push_back(std::move(rule)); }
     /// Throws what the first broken rule throws.
     void check_rules() const {
@@ -208,8 +208,8 @@ struct ConfigLine {
 /// names `file`.
 std::vector<ConfigLine> read_toml(std::istream& in, const std::string& file);
 
-// What --help prints: the options of the question itself, one line each, and the names of all others under
-// their headings, on one screen; --help-all explains every one.
+// --help prints the options of the question itself, one line each, and the names of all others under their
+// headings, on one screen; --help-all explains every one.
 
 /// Whether every option is explained, or those outside of the first group are named only.
 enum class HelpSize : std::uint8_t { screen, all };
@@ -220,9 +220,9 @@ std::string value_of_option(const OptionFacts& option);
 /// The whole text, 100 columns wide. `footer` holds the examples, one per line, and what follows them.
 std::string help_text(const Flags& flags, std::string_view footer, HelpSize size);
 
-// What a parser knows about its options as a manual page and as completions for shells, and the JSON Schema
-// of the tool's documents: TOOL --help-format man|bash|zsh|fish|schema. The build writes them to files; they
-// cannot differ from what the tool parses and writes.
+// The options of a parser as a manual page and as completions for shells, and the JSON Schema of the tool's
+// documents: TOOL --help-format man|bash|zsh|fish|schema. The build writes them to files; they cannot differ
+// from what the tool parses and writes.
 
 struct ExitMeaning {
     int status;

@@ -12,13 +12,11 @@
 
 namespace archsim::cli {
 
-namespace {
-
 constexpr std::size_t kWidth = 100, kColumn = 30;
 constexpr std::size_t kShownExamples = 3;
 
 /// A head, then the text from a column on; a long head has a line of its own.
-std::string entry(const std::string& head, std::string_view text) {
+static std::string entry(const std::string& head, std::string_view text) {
     std::string out = "  " + head;
     bool first = out.size() + 2 <= kColumn;
     if (!first)
@@ -32,11 +30,11 @@ std::string entry(const std::string& head, std::string_view text) {
 }
 
 /// The headings of options in the order of declaration.
-std::vector<std::string> groups_of(const std::vector<OptionFacts>& options) {
+static std::vector<std::string> groups_of(const std::vector<OptionFacts>& options) {
     return distinct(options, &OptionFacts::group);
 }
 
-std::string explained(const OptionFacts& option) {
+static std::string explained(const OptionFacts& option) {
     std::string text = option.description;
     if (!option.fallback.empty() && option.takes_value)
         text += fmt::format(" (default: {})", option.fallback);
@@ -44,7 +42,7 @@ std::string explained(const OptionFacts& option) {
 }
 
 /// "Output: --format, --output, ..." in as many lines as it takes.
-std::string named(const std::string& group, const std::vector<OptionFacts>& options) {
+static std::string named(const std::string& group, const std::vector<OptionFacts>& options) {
     std::string names;
     for (const OptionFacts& option : options)
         if (option.group == group)
@@ -56,7 +54,7 @@ std::string named(const std::string& group, const std::vector<OptionFacts>& opti
 }
 
 /// The first examples alone, where not all are asked for.
-std::string shown_footer(std::string_view footer, HelpSize size) {
+static std::string shown_footer(std::string_view footer, HelpSize size) {
     const std::size_t most = size == HelpSize::all ? footer.size() : kShownExamples;
     std::string out;
     std::size_t examples = 0;
@@ -76,8 +74,6 @@ std::string shown_footer(std::string_view footer, HelpSize size) {
     }
     return out;
 }
-
-} // namespace
 
 std::string value_of_option(const OptionFacts& option) {
     std::string text = fmt::format("{}", fmt::join(option.flags, ", "));
@@ -122,10 +118,8 @@ std::string help_text(const Flags& flags, std::string_view footer, HelpSize size
     return out + '\n' + shown_footer(footer, size);
 }
 
-namespace {
-
 /// Text for roff: dashes that stay dashes, backslashes, and no line that looks like a request.
-std::string roff(std::string_view text) {
+static std::string roff(std::string_view text) {
     std::string out;
     for (std::size_t i = 0; i < text.size(); ++i) {
         const char c = text[i];
@@ -136,14 +130,14 @@ std::string roff(std::string_view text) {
     return out;
 }
 
-std::string upper(std::string_view text) {
+static std::string upper(std::string_view text) {
     std::string out(text);
     for (char& letter : out)
         letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
     return out;
 }
 
-std::string placeholder(const OptionFacts& option) {
+static std::string placeholder(const OptionFacts& option) {
     if (!option.takes_value)
         return "";
     const std::string word =
@@ -151,7 +145,7 @@ std::string placeholder(const OptionFacts& option) {
     return option.many ? word + "..." : word;
 }
 
-std::string entry(const OptionFacts& option) {
+static std::string entry(const OptionFacts& option) {
     std::string head;
     for (const std::string& flag : option.flags)
         head += (head.empty() ? "" : ", ") + fmt::format("\\fB{}\\fR", roff(flag));
@@ -163,7 +157,7 @@ std::string entry(const OptionFacts& option) {
     return fmt::format(".TP\n{}\n{}\n", head, text);
 }
 
-std::string man_page(const Flags& flags, const std::string& examples) {
+static std::string man_page(const Flags& flags, const std::string& examples) {
     const std::string& name = flags.tool();
     const auto options = flags.facts();
     std::string out = fmt::format(
@@ -196,8 +190,6 @@ std::string man_page(const Flags& flags, const std::string& examples) {
                              roff(examples), status);
 }
 
-} // namespace
-
 const std::vector<ExitMeaning>& exit_meanings() {
     static const std::vector<ExitMeaning> all = {
         {static_cast<int>(Exit::ok), "ok"},
@@ -209,17 +201,15 @@ const std::vector<ExitMeaning>& exit_meanings() {
     return all;
 }
 
-namespace {
-
 /// `what` of every positional option that has it.
-const OptionFacts* positional_of(const std::vector<OptionFacts>& options) {
+static const OptionFacts* positional_of(const std::vector<OptionFacts>& options) {
     for (const OptionFacts& option : options)
         if (option.flags.empty())
             return &option;
     return nullptr;
 }
 
-std::string bash_values(const OptionFacts& option) {
+static std::string bash_values(const OptionFacts& option) {
     std::string words = fmt::format("{}", fmt::join(option.choices, " "));
     if (!option.values.empty())
         words = fmt::format("$({} 2>/dev/null)", option.values);
@@ -231,7 +221,7 @@ std::string bash_values(const OptionFacts& option) {
     return out;
 }
 
-std::string bash_cases(const std::vector<OptionFacts>& options, bool many_only) {
+static std::string bash_cases(const std::vector<OptionFacts>& options, bool many_only) {
     std::string out;
     for (const OptionFacts& option : options)
         if (option.takes_value && !option.flags.empty() && (option.many || !many_only))
@@ -239,7 +229,7 @@ std::string bash_cases(const std::vector<OptionFacts>& options, bool many_only) 
     return out;
 }
 
-std::string bash_completion(const Flags& flags) {
+static std::string bash_completion(const Flags& flags) {
     const auto options = flags.facts();
     std::vector<std::string> words;
     for (const OptionFacts& option : options)
@@ -260,14 +250,14 @@ std::string bash_completion(const Flags& flags) {
 }
 
 /// In single quotes, without what ends a description of zsh or fish.
-std::string plain(std::string text) {
+static std::string plain(std::string text) {
     for (char& c : text)
         if (c == '\'' || c == '[' || c == ']' || c == ':' || c == '`' || c == '"' || c == '\n')
             c = ' ';
     return text;
 }
 
-std::string zsh_action(const OptionFacts& option) {
+static std::string zsh_action(const OptionFacts& option) {
     if (!option.choices.empty())
         return fmt::format("({})", fmt::join(option.choices, " "));
     if (!option.values.empty())
@@ -276,7 +266,7 @@ std::string zsh_action(const OptionFacts& option) {
     return option.files ? "_files" : "";
 }
 
-std::string zsh_completion(const Flags& flags) {
+static std::string zsh_completion(const Flags& flags) {
     std::string out =
         fmt::format("#compdef {0}\n# zsh completion of {0}; generated\n_arguments", flags.tool());
     for (const OptionFacts& option : flags.facts()) {
@@ -291,7 +281,7 @@ std::string zsh_completion(const Flags& flags) {
     return out + "\n";
 }
 
-std::string fish_completion(const Flags& flags) {
+static std::string fish_completion(const Flags& flags) {
     std::string out = fmt::format("# fish completion of {}; generated\n", flags.tool());
     for (const OptionFacts& option : flags.facts()) {
         std::string line = "complete -c " + flags.tool();
@@ -307,8 +297,6 @@ std::string fish_completion(const Flags& flags) {
     }
     return out;
 }
-
-} // namespace
 
 std::string formatted_help(const Flags& flags, std::string_view format, const std::string& examples) {
     if (format == "man")

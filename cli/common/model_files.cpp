@@ -15,8 +15,6 @@
 
 namespace archsim::cli {
 
-namespace {
-
 namespace fs = std::filesystem;
 
 constexpr std::size_t kPart = std::size_t{1} << 20; ///< of standard input at a time
@@ -47,7 +45,7 @@ class Scratch {
 };
 
 /// Formats that are read by what they begin with.
-std::string_view file_name_for(std::string_view content) {
+static std::string_view file_name_for(std::string_view content) {
     if (content.starts_with("GGUF"))
         return "stdin.gguf";
     return content.find_first_not_of(" \t\r\n") != std::string_view::npos &&
@@ -55,8 +53,6 @@ std::string_view file_name_for(std::string_view content) {
                ? "config.json"
                : "stdin.onnx";
 }
-
-} // namespace
 
 std::string model_named(const std::string& name) {
     if (name != "-")

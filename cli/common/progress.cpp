@@ -9,13 +9,9 @@
 
 namespace archsim::cli {
 
-namespace {
-
 constexpr auto kPatience = std::chrono::seconds(1); ///< shorter work needs no bar
 constexpr auto kRefresh = std::chrono::milliseconds(100);
 constexpr std::size_t kBar = 30;
-
-} // namespace
 
 void print_note(const std::string& tool, const std::string& text) {
     say("{}: {}\n", tool, one_line(text));

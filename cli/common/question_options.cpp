@@ -12,12 +12,10 @@
 
 namespace archsim::cli {
 
-namespace {
-
 constexpr const char* kFurther = "Further conditions";
 
 /// "8 (default: 1)", and that several are a row each.
-std::string help_of(const QuestionField& field, bool several) {
+static std::string help_of(const QuestionField& field, bool several) {
     std::string text = field.help;
     if (several && field.kind == FieldKind::whole)
         text += "; several: a row for each";
@@ -27,14 +25,12 @@ std::string help_of(const QuestionField& field, bool several) {
 }
 
 /// "NAME=8,16" as one of its sides where a pair is asked, "NAME=8" as it is.
-std::string side_of(const std::string& text, std::size_t index) {
+static std::string side_of(const std::string& text, std::size_t index) {
     const std::size_t equals = text.find('='), comma = text.find(',');
     if (equals == std::string::npos || comma == std::string::npos || comma < equals)
         return text;
     return index == 0 ? text.substr(0, comma) : text.substr(0, equals + 1) + text.substr(comma + 1);
 }
-
-} // namespace
 
 void QuestionOptions::add_fields_to(Flags& flags, const AskedFields& fields) {
     pair_ = fields.most == 2;
@@ -160,12 +156,10 @@ Session QuestionOptions::open(const std::string& device) const {
     return session;
 }
 
-namespace {
-
 constexpr const char* kGroup = "Limits and choices";
 constexpr std::size_t kMostBatches = 64;
 
-std::int64_t parse_batch(const std::string& text, const std::string& flag) {
+static std::int64_t parse_batch(const std::string& text, const std::string& flag) {
     const auto batch = parse_whole(text);
     if (!batch || *batch < 1 || *batch > kLargestBatch)
         throw UsageError(fmt::format("{}: \"{}\" is not a batch of 1 to {}", flag, text, kLargestBatch));
@@ -174,7 +168,7 @@ std::int64_t parse_batch(const std::string& text, const std::string& flag) {
 
 /// Appends what "..." stands for between the last two numbers and `last`: geometric where these double (or
 /// grow by another whole factor), else in equal steps.
-void continue_to(std::int64_t last, const std::string& flag, std::vector<std::int64_t>& batches) {
+static void continue_to(std::int64_t last, const std::string& flag, std::vector<std::int64_t>& batches) {
     if (batches.size() < 2 || batches[batches.size() - 2] >= batches.back())
         throw UsageError(fmt::format("{}: \"...\" needs two rising numbers before it", flag));
     const std::int64_t before = batches[batches.size() - 2], step = batches.back() - before;
@@ -192,10 +186,10 @@ void continue_to(std::int64_t last, const std::string& flag, std::vector<std::in
         batches.push_back(last);
 }
 
-} // namespace
-
 std::string limit_flag(const Metric& metric) {
-    return (metric.better == Better::higher ? "--min-" : "--max-") + metric.key;
+    std::string name = metric.key;
+    std::ranges::replace(name, '_', '-');
+    return (metric.better == Better::higher ? "--min-" : "--max-") + name;
 }
 
 void DecisionOptions::add_limits_to(Flags& flags) {

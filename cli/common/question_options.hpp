@@ -35,7 +35,7 @@ struct QuestionOptions {
     /// --hardware-db.
     void add_overlays_to(Flags& flags);
 
-    /// What was given to a field; nothing where its flag is absent.
+    /// The texts given to a field; none where its flag is absent.
     const std::vector<std::string>& given(std::string_view key) const;
     /// The question with, of fields with several values, the one of that index, or the only one. Throws
     /// UsageError naming the flag of a text that cannot be, or of fields that cannot be together.

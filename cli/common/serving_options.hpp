@@ -19,9 +19,9 @@ namespace archsim::cli {
 template <class Asked>
 struct FieldSelection {
     std::vector<std::string_view> without = {}; ///< by key; of an alias by its flag
-    /// What is asked where nothing is given, where that is something else than a new one.
+    /// The request where nothing is given, if it is not a new one.
     std::optional<Asked> usual = {};
-    /// What help says of fields whose usual value the tool finds by itself.
+    /// Help's words for fields whose usual value the tool finds by itself.
     std::map<std::string, std::string> found = {};
 };
 
@@ -84,7 +84,7 @@ class FieldOptions {
 
 /// --from: what a client wrote that measured the server of the question; as --measured.
 void add_client_output(Flags& flags, std::vector<std::string>& files);
-/// What such an output does not say: the only device, the model, how many devices share it (0: not said).
+/// Facts that such an output leaves out: the only device, the model, how many devices share it (0: not said).
 MeasuredContext measured_context(const std::string& model, const std::vector<std::string>& hardware,
                                  double devices);
 

@@ -4,6 +4,7 @@
 #include "common/progress.hpp"
 #include "core/lists.hpp"
 #include "core/new_file.hpp"
+#include "core/parse_number.hpp"
 #include "core/text.hpp"
 #include "machine/this_machine.hpp"
 #include "ops/given_values.hpp"
@@ -44,6 +45,7 @@ std::string today() {
 namespace {
 
 constexpr int kDefaultWidth = 100; ///< when the terminal does not say
+constexpr int kNarrowest = 40, kWidest = 1000;
 
 /// The command line of this run, as it can be pasted.
 std::string& command_line() {
@@ -56,12 +58,12 @@ int terminal_width() {
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
         return size.ws_col;
     if (const char* columns = std::getenv("COLUMNS"))
-        if (const int value = std::atoi(columns); value > 0)
-            return value;
+        if (const auto value = parse_whole(columns); value && *value > 0)
+            return static_cast<int>(std::min<std::int64_t>(*value, kWidest));
     return kDefaultWidth;
 }
 
-/// What the library did not throw on purpose is no mistake of the user's.
+/// An exception that the library did not throw on purpose is no mistake of the user's.
 std::string own_fault(const std::string& name, const std::vector<std::string>& arguments,
                       std::string_view what) {
     return fmt::format(
@@ -180,7 +182,7 @@ int out_of_memory(const char* tool) noexcept {
     return status(Exit::input);
 }
 
-/// What the standard library does where nobody catches: it says what was thrown, and aborts.
+/// The standard library's handler says what was thrown, and aborts.
 std::terminate_handler& usual_end() {
     static std::terminate_handler handler = std::abort;
     return handler;
@@ -230,7 +232,8 @@ void OutputOptions::add_to(Flags& flags, const std::string& formats) {
     flags.add_option("--color", color, "auto, always or never").one_of({"auto", "always", "never"});
     flags.add_flag("--no-color", no_color, "same as --color never");
     flags.add_flag("--ascii", ascii, "no characters outside ASCII");
-    flags.add_option("--width", width, "columns of text output (default: the terminal's)").within(40, 1000);
+    flags.add_option("--width", width, "columns of text output (default: the terminal's)")
+        .within(kNarrowest, kWidest);
     flags.add_flag("--no-pager", no_pager, "print at once what is longer than the terminal");
     flags.add_flag("-q,--quiet", quiet, "no progress or notes on standard error");
     flags.group("");

@@ -1,5 +1,5 @@
 #pragma once
-// What every tool shares: option groups, output, exit codes. Tools parse, call the library and print; they
+// Shared by every tool: option groups, output, exit codes. Tools parse, call the library and print; they
 // compute nothing.
 
 #include "archsim/compare/decisions.hpp"
@@ -7,6 +7,7 @@
 #include "archsim/run/session.hpp"
 #include "common/flags.hpp"
 #include "common/question_options.hpp"
+#include "result/generation_metrics.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -101,7 +102,7 @@ std::string limit_flag(const Metric& metric);
 
 /// Limits and choices of tools that compare: one flag for every metric.
 struct DecisionOptions {
-    const MetricTable* metrics = &MetricTable::standard();
+    const MetricTable* metrics = &every_metric();
     std::map<std::string, std::string> limits; ///< as given, by key of the metric
     std::vector<std::string> pareto;
 

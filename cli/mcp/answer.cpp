@@ -7,17 +7,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 namespace archsim::cli {
-
-namespace {
 
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kMostRows = "max_rows";
 constexpr std::int64_t kLargest = 1'000'000;
 /// Bytes of a text and of a whole answer, which assistants pay for by the word.
-constexpr std::size_t kMostText = 3'000, kMostBytes = 8'500;
+constexpr std::size_t kMostText = 3'000, kMostAnswer = 8'500;
 /// Rows of every list that are tried until the answer is small enough.
 constexpr std::array<std::size_t, 6> kRows = {20, 10, 5, 3, 1, 0};
 
@@ -27,7 +26,7 @@ struct Cut {
     std::size_t rows;
 };
 
-void cut_lists(Json& value, std::size_t most, const std::string& at, std::vector<Cut>& cuts) {
+static void cut_lists(Json& value, std::size_t most, const std::string& at, std::vector<Cut>& cuts) {
     if (value.is_array() && value.size() > most) {
         cuts.push_back({at, value.size()});
         value.erase(value.begin() + static_cast<std::ptrdiff_t>(most), value.end());
@@ -46,7 +45,7 @@ struct CutDocument {
     std::size_t rows;
 };
 
-CutDocument cut_at(const Json& whole, std::size_t rows) {
+static CutDocument cut_at(const Json& whole, std::size_t rows) {
     CutDocument cut{whole, {}, rows};
     cut_lists(cut.document, rows, "", cut.cuts);
     return cut;
@@ -54,17 +53,17 @@ CutDocument cut_at(const Json& whole, std::size_t rows) {
 
 /// The document with as many rows of every list as fit beside a text of that size. Members that alone are too
 /// much are left out, the largest first.
-CutDocument fitting(const Json& whole, std::size_t text) {
+static CutDocument fitting(const Json& whole, std::size_t text) {
     const auto size = [](const Json& json) {
         return json.dump(-1, ' ', false, Json::error_handler_t::replace).size();
     };
     CutDocument cut{whole, {}, 0};
     for (const std::size_t rows : kRows) {
         cut = cut_at(whole, rows);
-        if (size(cut.document) + text <= kMostBytes)
+        if (size(cut.document) + text <= kMostAnswer)
             return cut;
     }
-    while (size(cut.document) + text > kMostBytes && cut.document.size() > 1) {
+    while (size(cut.document) + text > kMostAnswer && cut.document.size() > 1) {
         auto largest = cut.document.begin();
         for (auto member = cut.document.begin(); member != cut.document.end(); ++member)
             if (member.key() != "schema" && size(*member) > size(*largest))
@@ -76,7 +75,7 @@ CutDocument fitting(const Json& whole, std::size_t text) {
 }
 
 /// The sentences of a document's verdict or verdicts, one a line.
-std::string verdict_of(const Json& document) {
+static std::string verdict_of(const Json& document) {
     std::string text;
     const auto add = [&](const Json& verdict) {
         if (verdict.is_object() && verdict.contains("lines") && verdict["lines"].is_array())
@@ -92,19 +91,39 @@ std::string verdict_of(const Json& document) {
     return text;
 }
 
-std::string text_cut(std::string text) {
+static std::string text_cut(std::string text) {
     return text.size() <= kMostText
                ? text
                : text.substr(0, text.rfind('\n', kMostText)) + "\n(cut; structuredContent has the rest)\n";
 }
 
-Json text_content(std::string text) {
+/// Flags in a sentence as the arguments that they are here, and no help that only a shell prints. Worked:
+/// "--batch-size: 0 is too small (see check_model --help)" is "batch_size: 0 is too small".
+static std::string in_keys(std::string_view sentence) {
+    std::string keys;
+    for (std::size_t at = 0; at < sentence.size();) {
+        const std::string_view rest = sentence.substr(at);
+        if (const std::size_t end = rest.find(" --help)");
+            rest.starts_with(" (see ") && end < rest.find(')')) {
+            at += end + std::string_view(" --help)").size();
+        } else if (rest.size() > 2 && rest.starts_with("--") && rest[2] >= 'a' && rest[2] <= 'z' &&
+                   (keys.empty() || keys.back() != '-')) {
+            for (at += 2; at < sentence.size() && (sentence[at] == '-' || std::isalnum(sentence[at]) != 0);
+                 ++at)
+                keys += sentence[at] == '-' ? '_' : sentence[at];
+        } else {
+            keys += rest.front();
+            ++at;
+        }
+    }
+    return keys;
+}
+
+static Json text_content(std::string text) {
     while (text.ends_with('\n'))
         text.pop_back();
     return Json::array({{{"type", "text"}, {"text", printable(std::move(text))}}});
 }
-
-} // namespace
 
 void add_answer_options(Json& schema) {
     schema["properties"][kMostRows] = {
@@ -128,7 +147,7 @@ AnswerOptions take_answer_options(Json& arguments) {
 }
 
 Json failed(const std::string& sentence) {
-    return {{"content", text_content(sentence)}, {"isError", true}};
+    return {{"content", text_content(in_keys(sentence))}, {"isError", true}};
 }
 
 Json answer_of(const Captured& run, const std::function<Captured()>& as_text, const AnswerOptions& options) {
@@ -140,7 +159,7 @@ Json answer_of(const Captured& run, const std::function<Captured()>& as_text, co
         return failed(all.empty() ? fmt::format("the tool ended with status {} and said nothing", run.status)
                                   : all);
     }
-    std::string text = verdict_of(document);
+    std::string text = in_keys(verdict_of(document));
     if (text.empty() && as_text)
         text = as_text().printed;
     text += run.said;

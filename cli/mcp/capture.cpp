@@ -23,7 +23,8 @@ namespace {
 
 /// The host (npm/lib/host.js) keeps what is written to a stream from now on.
 EM_JS(void, keep_output, (), { Module["keepOutput"](); });
-/// What it kept of a stream, in memory of malloc(), with a zero at its end; from now on it goes where it did.
+/// The kept output of a stream, in memory of malloc(), with a zero at its end; from now on it goes where it
+/// did.
 EM_JS(char*, kept_output, (int stream), {
     const bytes = Module["keptOutput"](stream);
     const at = _malloc(bytes.length + 1);
@@ -58,9 +59,7 @@ Captured Streams::capture(const std::function<int()>& run) {
 
 #else
 
-namespace {
-
-int memory_file(const char* name) {
+static int memory_file(const char* name) {
     const int file = memfd_create(name, MFD_CLOEXEC);
     if (file < 0)
         throw InputError("archsim mcp: the system gives no memory for what tools print");
@@ -68,7 +67,7 @@ int memory_file(const char* name) {
 }
 
 /// Everything in a file, which is empty afterwards.
-std::string taken(int file) {
+static std::string taken(int file) {
     std::string text;
     std::array<char, 1 << 16> part{};
     for (off_t at = 0;;) {
@@ -82,8 +81,6 @@ std::string taken(int file) {
     static_cast<void>(lseek(file, 0, SEEK_SET));
     return text;
 }
-
-} // namespace
 
 Streams::Streams()
     : in_(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)),

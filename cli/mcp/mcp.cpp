@@ -1,7 +1,6 @@
 #include "mcp/mcp.hpp"
 
 #include "archsim/core/version.hpp"
-#include "archsim/hardware/database.hpp"
 #include "common/tool.hpp"
 #include "core/data_dir.hpp"
 #include "core/input_file.hpp"
@@ -16,12 +15,10 @@
 
 namespace archsim::cli {
 
-namespace {
-
 using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
-/// What assistants are offered where nobody says which: each tool's description costs them words.
+/// The tools that assistants are offered where nobody says which: each tool's description costs them words.
 constexpr std::array<std::string_view, 6> kCore = {"compare_models",  "explain_difference",
                                                    "size_service",    "local_models",
                                                    "discover_models", "list_hardware_mappers"};
@@ -38,7 +35,7 @@ constexpr std::string_view kInstructions =
     "(list_hardware_mappers). Begin with compare_models. Every number has a 90 % interval; say it.";
 
 /// Runs a tool's main with words of our own.
-int run_with(const ServedTool& tool, std::vector<std::string> words) {
+static int run_with(const ServedTool& tool, std::vector<std::string> words) {
     words.insert(words.begin(), std::string(tool.name));
     std::vector<char*> argv = mapped(words, [&](std::string& word) { return word.data(); });
     argv.push_back(nullptr);
@@ -46,7 +43,7 @@ int run_with(const ServedTool& tool, std::vector<std::string> words) {
 }
 
 /// The sentence about a name that no tool has.
-std::string unknown_tool(const std::vector<ServedTool>& tools, const std::string& name) {
+static std::string unknown_tool(const std::vector<ServedTool>& tools, const std::string& name) {
     std::vector<std::string> names =
         mapped(tools, [](const ServedTool& tool) { return std::string(tool.name); });
     const std::vector<std::string> near = nearest_names(name, names, 1);
@@ -144,10 +141,10 @@ class Tools {
 };
 
 /// Answers until nobody asks any more.
-int serve(const std::vector<ServedTool>& tools, const fs::path& folder, bool every, bool core) {
+static int serve(const std::vector<ServedTool>& tools, const fs::path& folder, bool every, bool core) {
     refuse_new_files("archsim mcp writes no files; call the tool from a shell to write one");
-    // What a file names, a link in it too, is read through the same door as what a call names; beside the
-    // folder lie the database and the catalogue.
+    // Files that a file names, through links too, are read through the same door as what a call names; beside
+    // the folder lie the database and the catalogue.
     std::vector<fs::path> readable = model_dirs();
     readable.insert(readable.begin(), {folder, data_dir()});
     read_only_inside(readable);
@@ -167,8 +164,6 @@ int serve(const std::vector<ServedTool>& tools, const fs::path& folder, bool eve
                 break;
     return static_cast<int>(Exit::ok);
 }
-
-} // namespace
 
 int serve_assistants(int argc, char** argv, const std::vector<ServedTool>& tools) {
     std::string files = ".";

@@ -49,8 +49,8 @@ class Protocol {
     std::string_view version_; ///< agreed on; empty: before initialize
 };
 
-// What a tool prints, in memory: for the time of its run the standard streams of the process lead there, and
-// the protocol's own stay out of its reach.
+// Keeps a tool's output in memory: for the time of its run the standard streams of the process lead there,
+// and the protocol's own stay out of its reach.
 
 struct Captured {
     int status = 0;
@@ -85,10 +85,10 @@ class Streams {
     bool ended_ = false;
 };
 
-// What a tool printed as the result of a call: sentences for who reads, the document for who computes, an
-// error where there is no answer.
+// A tool's output as the result of a call: sentences for who reads, the document for who computes, an error
+// where there is no answer.
 
-/// What a call may ask beside the tool's own arguments.
+/// Arguments of a call beside the tool's own.
 struct AnswerOptions {
     std::optional<std::int64_t> most_rows; ///< of every list in the document; 0: all; nothing: what fits
 };

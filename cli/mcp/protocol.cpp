@@ -10,8 +10,6 @@
 
 namespace archsim::cli {
 
-namespace {
-
 using Json = nlohmann::ordered_json;
 
 /// Revisions of the protocol, the latest first.
@@ -34,21 +32,19 @@ struct Failure : std::runtime_error {
     Code code;
 };
 
-Json error_message(const Json& id, Code code, const std::string& sentence) {
+static Json error_message(const Json& id, Code code, const std::string& sentence) {
     return {
         {"jsonrpc", "2.0"}, {"id", id}, {"error", {{"code", static_cast<int>(code)}, {"message", sentence}}}};
 }
 
 /// One line, whatever the texts hold.
-std::string line_of(const Json& message) {
+static std::string line_of(const Json& message) {
     return message.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-bool is_id(const Json& value) {
+static bool is_id(const Json& value) {
     return value.is_string() || value.is_number_integer();
 }
-
-} // namespace
 
 std::optional<std::string> Protocol::answer(const std::string& line, bool whole) {
     if (!whole)

@@ -1,6 +1,5 @@
 #include "mcp/mcp.hpp"
 
-#include "archsim/hardware/database.hpp"
 #include "core/input_file.hpp"
 #include "core/lists.hpp"
 #include "core/text.hpp"
@@ -11,23 +10,21 @@
 
 namespace archsim::cli {
 
-namespace {
-
 using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 /// Files are not written for assistants (core/new_file refuses it in any case), and nobody reads their
 /// terminal.
-bool given_by_assistants(const OptionFacts& option) {
+static bool given_by_assistants(const OptionFacts& option) {
     return option.group != "Output" && !option.kept_back;
 }
 
-bool on_first_screen(const OptionFacts& option) {
+static bool on_first_screen(const OptionFacts& option) {
     return option.group == "Arguments" || option.group == "Options" || option.required;
 }
 
 /// "batch_size" of "batch-size", "model" of "MODEL".
-std::string key_of(std::string_view name) {
+static std::string key_of(std::string_view name) {
     std::string key(name);
     for (char& letter : key)
         letter = letter == '-'                    ? '_'
@@ -37,13 +34,13 @@ std::string key_of(std::string_view name) {
 }
 
 /// The field that the flag is of; a flag with the field's as its second name takes something else.
-const QuestionField* field_of(const OptionFacts& option) {
+static const QuestionField* field_of(const OptionFacts& option) {
     const std::string flag = "--" + option.name;
     const QuestionField* const field = find_question_field(flag);
     return !option.flags.empty() && field != nullptr && field->flag == flag ? field : nullptr;
 }
 
-Json value_schema(const QuestionField& field) {
+static Json value_schema(const QuestionField& field) {
     switch (field.kind) {
     case FieldKind::whole: // "8k" too
         return field.low == 0 && field.high == 0
@@ -72,7 +69,7 @@ Json value_schema(const QuestionField& field) {
     return schema;
 }
 
-Json value_schema(const OptionFacts& option) {
+static Json value_schema(const OptionFacts& option) {
     if (!option.takes_value)
         return {{"type", "boolean"}};
     if (option.kind == ValueKind::whole)
@@ -85,12 +82,12 @@ Json value_schema(const OptionFacts& option) {
     return schema;
 }
 
-Json one_or_several(Json one) {
+static Json one_or_several(Json one) {
     return {{"anyOf", {one, {{"type", "array"}, {"items", one}}}}};
 }
 
 /// Texts may be named by people or programs that nobody here knows.
-std::string expect_text(const std::string& text, const std::string& key) {
+static std::string expect_text(const std::string& text, const std::string& key) {
     if (text.empty())
         throw UsageError(fmt::format("{}: is empty; leave it out or give it a value", key));
     if (text.find('\0') != std::string::npos)
@@ -101,7 +98,7 @@ std::string expect_text(const std::string& text, const std::string& key) {
 }
 
 /// Every part of a text that may name a file must lead into the folder.
-void expect_inside(const std::string& text, const std::string& key, const fs::path& folder) {
+static void expect_inside(const std::string& text, const std::string& key, const fs::path& folder) {
     constexpr std::string_view kBetween = ",=@;: \t\n";
     std::vector<std::string> parts = {text};
     for (std::size_t at = 0; at <= text.size();) {
@@ -123,7 +120,7 @@ void expect_inside(const std::string& text, const std::string& key, const fs::pa
     }
 }
 
-std::string scalar_text(const Json& value, const std::string& key) {
+static std::string scalar_text(const Json& value, const std::string& key) {
     if (value.is_string())
         return value.get<std::string>();
     if (value.is_number_unsigned())
@@ -135,7 +132,8 @@ std::string scalar_text(const Json& value, const std::string& key) {
     throw UsageError(fmt::format("{}: expected a text or a number", key));
 }
 
-std::vector<std::string> texts_of(const Json& value, const OptionFacts& option, const std::string& key) {
+static std::vector<std::string> texts_of(const Json& value, const OptionFacts& option,
+                                         const std::string& key) {
     std::vector<std::string> texts;
     const bool list = value.is_array();
     if (list && !option.many && !option.takes_value)
@@ -145,7 +143,8 @@ std::vector<std::string> texts_of(const Json& value, const OptionFacts& option, 
         const auto one_of = [&](const Json& one) {
             return one.is_string() ? std::vector{one.get<std::string>()} : texts_of_json(*field, one, key);
         };
-        if (field->many() || !list)
+        if (!list ||
+            (field->many() && !std::ranges::all_of(value, [](const Json& one) { return one.is_string(); })))
             return one_of(value);
         for (const Json& one : value)
             append(texts, one_of(one));
@@ -157,8 +156,6 @@ std::vector<std::string> texts_of(const Json& value, const OptionFacts& option, 
         texts.push_back(scalar_text(one, key));
     return texts;
 }
-
-} // namespace
 
 ToolInput::ToolInput(const Flags& flags) : description_(flags.description()) {
     const std::vector<OptionFacts> facts = flags.facts();
@@ -252,7 +249,10 @@ std::vector<std::string> ToolInput::words(const Json& arguments, const fs::path&
                 words.push_back("--" + found->name);
             continue;
         }
-        for (const std::string& text : texts_of(value, *found, key)) {
+        const std::vector<std::string> texts = texts_of(value, *found, key);
+        if (texts.size() > 1 && !found->many)
+            throw UsageError(fmt::format("{}: takes one value, and there are {}", key, texts.size()));
+        for (const std::string& text : texts) {
             expect_inside(expect_text(text, key), key, folder);
             if (!found->flags.empty())
                 words.push_back(fmt::format("--{}={}", found->name, text));

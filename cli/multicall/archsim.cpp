@@ -34,7 +34,8 @@ constexpr std::array kTools = {
 #undef TOOL
 };
 
-/// What a tool answers, under the heading of those that belong together, and a shorter name for it.
+/// The question that a tool answers, under the heading of those that belong together, and a shorter name for
+/// it.
 struct Question {
     std::string_view group, tool, text, brief;
 };
@@ -91,7 +92,7 @@ const Tool* tool_meant(std::string_view name) {
     return find_tool(question == kQuestions.end() ? name : question->tool);
 }
 
-/// What assistants may call.
+/// The tools that assistants may call.
 std::vector<archsim::cli::ServedTool> served_tools() {
     return archsim::mapped(kQuestions, [&](const Question& question) -> archsim::cli::ServedTool {
         return {.name = question.tool, .answers = question.text, .run = find_tool(question.tool)->run};

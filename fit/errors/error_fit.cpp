@@ -15,8 +15,6 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr double kDegreesOfFreedom = kErrorDegreesOfFreedom;
 /// Rows of the class around it that a class of few rows counts beside its own.
 constexpr double kRowsAround = 10;
@@ -34,21 +32,21 @@ constexpr double kLeastWeight = 0.5;
 constexpr double kSameTime = 1e-9;
 /// As far as what the effects say of a difference is believed to be off, and as far the other way.
 constexpr double kLeastDifference = 0.1;
-/// Of the variance within a set, what a row may share with others; the rest is its own.
+/// The most of the variance within a set that a row may share with others; the rest is its own.
 constexpr double kMostShared = 0.95;
 /// Squared scale where no class says another, and where the search for one begins: a factor of 1.35, 90 %.
 constexpr double kUsualScale = 0.02;
 
 using Rows = std::vector<const ErrorRow*>;
 
-/// What each squared deviation weighs in the next squared scale of Student's t.
-Eigen::ArrayXd likelihood_weights(const Eigen::ArrayXd& squares, double scale) {
+/// The weight of each squared deviation in the next squared scale of Student's t.
+static Eigen::ArrayXd likelihood_weights(const Eigen::ArrayXd& squares, double scale) {
     return (kDegreesOfFreedom + 1) / (kDegreesOfFreedom + squares / scale);
 }
 
 /// Squared scale of Student's t by expectation and maximisation; rows of one network on one device weigh as
 /// the square root of their number. `around` counts as so many rows more.
-double squared_scale(const Rows& rows, double around, double weight_around) {
+static double squared_scale(const Rows& rows, double around, double weight_around) {
     std::map<std::pair<std::string_view, std::string_view>, double> cells;
     for (const ErrorRow* row : rows)
         ++cells[{row->device, row->model}];
@@ -70,12 +68,12 @@ double squared_scale(const Rows& rows, double around, double weight_around) {
 using Name = std::tuple<std::string, std::string, int>; // family, stack, metric
 
 /// Metrics that err unlike the times of runs: what a chip draws, and what clients wait, who queue.
-bool apart(SpreadOf metric) {
+static bool apart(SpreadOf metric) {
     return of_draw(metric) || of_waits(metric);
 }
 
 /// Rows of new networks on devices that were measured with others, around the class that holds each.
-std::vector<ErrorModel::Within> fit_within(const Rows& rows) {
+static std::vector<ErrorModel::Within> fit_within(const Rows& rows) {
     std::vector<ErrorModel::Within> result;
     std::map<Name, Rows> groups;
     for (const ErrorRow* row : rows) {
@@ -132,7 +130,7 @@ std::vector<ErrorModel::Within> fit_within(const Rows& rows) {
 }
 
 /// Networks measured of every set.
-std::vector<ErrorModel::Set> sets_of(const Rows& rows) {
+static std::vector<ErrorModel::Set> sets_of(const Rows& rows) {
     std::map<std::tuple<std::string, std::string, std::string, SpreadOf>, std::set<std::string>> sets;
     for (const ErrorRow* row : rows)
         sets[{row->family, row->device, row->runtime, row->metric}].insert(row->model);
@@ -143,7 +141,7 @@ std::vector<ErrorModel::Set> sets_of(const Rows& rows) {
     return result;
 }
 
-ErrorSubject subject_of(const ErrorRow& row) {
+static ErrorSubject subject_of(const ErrorRow& row) {
     return {row.family, row.device, row.runtime, {}, row.metric, true};
 }
 
@@ -155,7 +153,8 @@ struct SetError {
     std::vector<double> squares; ///< of deviations from the mean, in units of the variance within
 };
 
-std::vector<SetError> errors_of_sets(const Rows& rows, const ErrorModel& within, const ErrorModel& known) {
+static std::vector<SetError> errors_of_sets(const Rows& rows, const ErrorModel& within,
+                                            const ErrorModel& known) {
     std::map<std::tuple<std::string, std::string, std::string, SpreadOf>,
              std::map<std::string, std::vector<double>>>
         sets;
@@ -196,7 +195,7 @@ std::vector<SetError> errors_of_sets(const Rows& rows, const ErrorModel& within,
 
 /// The mean over devices of the means of their sets, and how many devices there are.
 template <class Pick, class Value>
-std::pair<double, double> by_device(const std::vector<SetError>& sets, Pick pick, Value value) {
+static std::pair<double, double> by_device(const std::vector<SetError>& sets, Pick pick, Value value) {
     std::map<std::string, std::pair<double, double>> devices;
     for (const SetError& set : sets)
         if (pick(set)) {
@@ -213,7 +212,7 @@ std::pair<double, double> by_device(const std::vector<SetError>& sets, Pick pick
 /// How many times the variance within networks scatter by: the squared scale of Student's t, around one that
 /// counts as some devices more. Every device counts alike.
 template <class Pick>
-double scatter_of(const std::vector<SetError>& sets, Pick pick, double around) {
+static double scatter_of(const std::vector<SetError>& sets, Pick pick, double around) {
     std::map<std::string, double> free; // degrees of freedom
     for (const SetError& set : sets)
         if (pick(set) && !set.squares.empty())
@@ -234,7 +233,7 @@ double scatter_of(const std::vector<SetError>& sets, Pick pick, double around) {
     return scale;
 }
 
-void fit_fresh(const std::vector<SetError>& sets, bool draw, ErrorModel& model) {
+static void fit_fresh(const std::vector<SetError>& sets, bool draw, ErrorModel& model) {
     const auto of_kind = [&](const SetError& set) { return set.draw == draw; };
     std::set<std::string> families;
     for (const SetError& set : sets)
@@ -246,7 +245,7 @@ void fit_fresh(const std::vector<SetError>& sets, bool draw, ErrorModel& model) 
         scatters[family] = std::max(
             1.0, scatter_of(
                      sets, [&](const SetError& s) { return of_kind(s) && s.family == family; }, all_scatter));
-    // What a set's networks would leave of its mean had it no error of its own.
+    // The scatter of a set's mean that its networks alone would cause.
     const auto noise = [&](const SetError& set) { return scatters[set.family] * set.inside / set.networks; };
     const auto shared = [&](auto pick, double around) {
         double scale = around, devices = 0;
@@ -262,7 +261,7 @@ void fit_fresh(const std::vector<SetError>& sets, bool draw, ErrorModel& model) 
         return std::pair(scale, devices);
     };
     const auto known_stack = [&](const SetError& set) { return of_kind(set) && set.stack_known; };
-    // What is assumed where few devices say anything.
+    // An assumption, where few devices say anything.
     const auto [all, n_measured] = shared(known_stack, kUnmeasuredPower);
     model.fresh.push_back({"", draw, all, all_scatter, static_cast<int>(n_measured)});
     for (const std::string& family : families) {
@@ -299,7 +298,7 @@ void fit_fresh(const std::vector<SetError>& sets, bool draw, ErrorModel& model) 
 /// The mean product of two rows' errors over pairs that `pick` takes, and the mean of their squares;
 /// winsorised at three scales.
 template <class Pick>
-std::pair<double, double> mean_products(const Rows& rows, Pick pick) {
+static std::pair<double, double> mean_products(const Rows& rows, Pick pick) {
     double products = 0, squares = 0, n = 0;
     const double limit = 3 * std::sqrt(squared_scale(rows, kUsualScale, 1));
     for (std::size_t i = 0; i < rows.size(); ++i)
@@ -314,13 +313,13 @@ std::pair<double, double> mean_products(const Rows& rows, Pick pick) {
     return n > 0 ? std::pair(products / n, squares / n) : std::pair(0.0, 0.0);
 }
 
-bool same_generation(const ErrorRow& a, const ErrorRow& b) {
+static bool same_generation(const ErrorRow& a, const ErrorRow& b) {
     return !a.generation.empty() && a.generation == b.generation;
 }
 
 /// Pairs of one workload on two devices: the squared scale, in units of what the effects make of it, under
 /// which the order that was measured is most likely.
-double fit_differences(const Rows& rows, const ErrorModel& model) {
+static double fit_differences(const Rows& rows, const ErrorModel& model) {
     std::vector<double> deviations; // positive where the estimates order the pair as it was measured
     for (std::size_t i = 0; i < rows.size(); ++i)
         for (std::size_t j = 0; j < i; ++j)
@@ -352,7 +351,7 @@ static bool same_workload(const ErrorRow& a, const ErrorRow& b) {
     return a.model == b.model && a.workload == b.workload && a.metric == b.metric;
 }
 
-void fit_shares(const Rows& without_model, const Rows& without_device, ErrorModel& model) {
+static void fit_shares(const Rows& without_model, const Rows& without_device, ErrorModel& model) {
     const auto share = [&](double most, auto pick) {
         const auto [product, square] = mean_products(without_model, pick);
         return square > 0 ? std::clamp(product / square, 0.0, most) : 0;
@@ -384,15 +383,13 @@ void fit_shares(const Rows& without_model, const Rows& without_device, ErrorMode
     model.difference_scale = fit_differences(without_model, model);
 }
 
-Rows seen(const std::vector<ErrorRow>& rows, const Unseen& unseen) {
+static Rows seen(const std::vector<ErrorRow>& rows, const Unseen& unseen) {
     Rows result;
     for (const ErrorRow& row : rows)
         if (!unseen.hides(row))
             result.push_back(&row);
     return result;
 }
-
-} // namespace
 
 bool comparable(const ErrorRow& a, const ErrorRow& b) {
     return !of_draw(a.metric) && a.device != b.device && same_workload(a, b) &&

@@ -17,12 +17,10 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr int kRefitIterations = 4;
 
 /// Rows and parameters that hang together: rows are joined by the parameters they share.
-std::vector<std::vector<std::size_t>> connected(const ParameterFit& fit) {
+static std::vector<std::vector<std::size_t>> connected(const ParameterFit& fit) {
     std::vector<std::size_t> root(fit.rows().size());
     std::iota(root.begin(), root.end(), 0);
     const auto find = [&](std::size_t i) {
@@ -48,13 +46,14 @@ std::vector<std::vector<std::size_t>> connected(const ParameterFit& fit) {
     return result;
 }
 
-std::vector<MeasuredRow> picked(const std::vector<MeasuredRow>& rows, const std::vector<std::size_t>& which) {
+static std::vector<MeasuredRow> picked(const std::vector<MeasuredRow>& rows,
+                                       const std::vector<std::size_t>& which) {
     return mapped(which, [&](const std::size_t i) { return rows[i]; });
 }
 
 /// Parameters whose reverted value is not the shipped one: public facts alone say it ("before").
-std::vector<char> stated_before(const std::vector<TunedParameter>& reverted,
-                                const std::vector<TunedParameter>& shipped) {
+static std::vector<char> stated_before(const std::vector<TunedParameter>& reverted,
+                                       const std::vector<TunedParameter>& shipped) {
     const auto value_of = [&](const ParameterSite& site) {
         for (const TunedParameter& parameter : shipped)
             if (std::find(parameter.sites.begin(), parameter.sites.end(), site) != parameter.sites.end())
@@ -67,9 +66,9 @@ std::vector<char> stated_before(const std::vector<TunedParameter>& reverted,
 }
 
 /// Parameters as public facts give them, else as the other families state them, without any row of this one.
-std::vector<Prediction> from_other_families(const LeftOutEstimators& estimators,
-                                            const std::vector<MeasuredRow>& rows, const PriceFits& prices,
-                                            unsigned threads) {
+static std::vector<Prediction> from_other_families(const LeftOutEstimators& estimators,
+                                                   const std::vector<MeasuredRow>& rows,
+                                                   const PriceFits& prices, unsigned threads) {
     const RowEstimator& estimator = estimators.reverted;
     const HardwareDatabase& hardware = estimator.session().hardware();
     std::vector<Prediction> predictions(rows.size());
@@ -102,9 +101,9 @@ std::vector<Prediction> from_other_families(const LeftOutEstimators& estimators,
 
 /// `shipped` as they are expected where no row decides them: what public facts say of such a number goes
 /// before what the same is of other stacks.
-std::vector<TunedParameter> expecting_public_facts(const RowEstimator& reverted,
-                                                   const std::vector<MeasuredRow>& rows,
-                                                   std::vector<TunedParameter> shipped) {
+static std::vector<TunedParameter> expecting_public_facts(const RowEstimator& reverted,
+                                                          const std::vector<MeasuredRow>& rows,
+                                                          std::vector<TunedParameter> shipped) {
     for (const TunedParameter& stated : fitted_parameters(reverted, rows))
         for (TunedParameter& parameter : shipped)
             if (parameter.sites.front() == stated.sites.front() && stated.start != parameter.start)
@@ -113,7 +112,7 @@ std::vector<TunedParameter> expecting_public_facts(const RowEstimator& reverted,
 }
 
 /// True where one device carries the rows: without it no row says how its stack behaves.
-bool one_device(const std::vector<MeasuredRow>& rows) {
+static bool one_device(const std::vector<MeasuredRow>& rows) {
     return std::all_of(rows.begin(), rows.end(),
                        [&](const MeasuredRow& row) { return row.hardware == rows.front().hardware; });
 }
@@ -121,25 +120,23 @@ bool one_device(const std::vector<MeasuredRow>& rows) {
 constexpr std::array<std::string_view, 5> kColumns = {"id", "shipped", "without_model", "without_device",
                                                       "without_family"};
 
-double prediction_of(const Prediction& prediction) {
+static double prediction_of(const Prediction& prediction) {
     return prediction.ok() ? prediction.predicted : std::numeric_limits<double>::quiet_NaN();
 }
 
 /// Six significant digits; nothing where there is no prediction.
-std::string field(double value) {
+static std::string field(double value) {
     return std::isnan(value) ? std::string() : fmt::format("{:.6g}", value);
 }
 
-[[noreturn]] void unusable(const std::filesystem::path& file, std::size_t line, std::string message,
-                           std::string hint = "write it again with scripts/validate") {
+[[noreturn]] static void unusable(const std::filesystem::path& file, std::size_t line, std::string message,
+                                  std::string hint = "write it again with scripts/validate") {
     throw InputError(Finding{.kind = FindingKind::malformed_file,
                              .message = std::move(message),
                              .file = file.string(),
                              .where = fmt::format("line {}", line),
                              .hint = std::move(hint)});
 }
-
-} // namespace
 
 std::vector<Prediction> left_out_predictions(const ParameterFit& fit, LeaveOut what, const FitResult& full,
                                              const PriceFits* prices) {

@@ -11,13 +11,11 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr double kOutdated = 0.01;
 
 using MembersOf = std::map<std::string, std::set<std::string>>;
 
-/// What was measured: devices of each stack, and networks of each device under its stack.
+/// The measured ones: devices of each stack, and networks of each device under its stack.
 struct Measured {
     explicit Measured(const Validation& shipped) {
         for (const ValidatedRow& row : shipped.rows)
@@ -32,9 +30,9 @@ struct Measured {
     MembersOf devices, networks;
 };
 
-/// What is left to go by: after a network the other networks of its device where there are any, after a
+/// The evidence that remains: after a network the other networks of its device where there are any, after a
 /// device the stack where other devices carry it, after a family nothing.
-std::string evidence_after(LeaveOut what, const ValidatedRow& row, const Measured& measured) {
+static std::string evidence_after(LeaveOut what, const ValidatedRow& row, const Measured& measured) {
     const auto others = [](const MembersOf& members, const std::string& of) {
         const auto found = members.find(of);
         return found != members.end() && found->second.size() > 1;
@@ -48,8 +46,8 @@ std::string evidence_after(LeaveOut what, const ValidatedRow& row, const Measure
 }
 
 /// The shipped rows with left-out predictions, without intervals.
-std::vector<ValidatedRow> replaced(const Validation& shipped,
-                                   const std::map<std::string, double>& predictions, LeaveOut what) {
+static std::vector<ValidatedRow> replaced(const Validation& shipped,
+                                          const std::map<std::string, double>& predictions, LeaveOut what) {
     const Measured measured(shipped);
     std::vector<ValidatedRow> rows = shipped.rows;
     for (ValidatedRow& row : rows) {
@@ -68,8 +66,8 @@ std::vector<ValidatedRow> replaced(const Validation& shipped,
 }
 
 /// Intervals from a model that has not seen the row's network, device or family.
-void nest(const ErrorEvidence& evidence, const ErrorModel& all, LeaveOut what,
-          std::vector<ValidatedRow>& rows) {
+static void nest(const ErrorEvidence& evidence, const ErrorModel& all, LeaveOut what,
+                 std::vector<ValidatedRow>& rows) {
     std::map<std::string, ErrorModel> models;
     for (ValidatedRow& row : rows) {
         Prediction& p = row.prediction;
@@ -92,22 +90,23 @@ void nest(const ErrorEvidence& evidence, const ErrorModel& all, LeaveOut what,
     }
 }
 
-ErrorEvidence evidence_of(const std::vector<ValidatedRow>& without_model,
-                          const std::vector<ValidatedRow>& without_device, const FirstRuns& runs,
-                          const std::vector<ErrorRow>& served) {
+static ErrorEvidence evidence_of(const std::vector<ValidatedRow>& without_model,
+                                 const std::vector<ValidatedRow>& without_device, const FirstRuns& runs,
+                                 const std::vector<ErrorRow>& served) {
     ErrorEvidence evidence{error_rows(without_model), error_rows(without_device), served, {}};
     for (const RecordedRun& run : runs)
         evidence.first_runs.push_back({error_rows(run.rows), run.unseen});
     return evidence;
 }
 
-std::vector<ErrorRow> without(const std::vector<ErrorRow>& rows, const std::set<std::string_view>& ids) {
+static std::vector<ErrorRow> without(const std::vector<ErrorRow>& rows,
+                                     const std::set<std::string_view>& ids) {
     return kept(rows, [&](const ErrorRow& row) { return !ids.contains(row.id); });
 }
 
 /// Intervals of rows, each by the model that `model_for` has for it.
 template <class ModelFor>
-FirstRunCheck check_rows(std::string name, const std::vector<ErrorRow>& rows, ModelFor&& model_for) {
+static FirstRunCheck check_rows(std::string name, const std::vector<ErrorRow>& rows, ModelFor&& model_for) {
     FirstRunCheck check{std::move(name), rows.size(), 0, 0, 0};
     std::vector<double> errors, widths;
     for (const ErrorRow& row : rows) {
@@ -124,8 +123,8 @@ FirstRunCheck check_rows(std::string name, const std::vector<ErrorRow>& rows, Mo
 }
 
 /// Every run by a model of the other runs, and of the rows that are not in it.
-std::vector<FirstRunCheck> check_first_runs(const ErrorEvidence& evidence, const FirstRuns& runs,
-                                            const ErrorModel& shares) {
+static std::vector<FirstRunCheck> check_first_runs(const ErrorEvidence& evidence, const FirstRuns& runs,
+                                                   const ErrorModel& shares) {
     std::vector<FirstRunCheck> checks;
     for (std::size_t i = 0; i < runs.size(); ++i) {
         const std::vector<ErrorRow>& run = evidence.first_runs[i].rows;
@@ -148,7 +147,7 @@ std::vector<FirstRunCheck> check_first_runs(const ErrorEvidence& evidence, const
 }
 
 /// Waits of clients by models that have not seen the row's network; nothing where there are none.
-std::vector<FirstRunCheck> check_served(const ErrorEvidence& evidence, const ErrorModel& shares) {
+static std::vector<FirstRunCheck> check_served(const ErrorEvidence& evidence, const ErrorModel& shares) {
     std::map<SpreadOf, std::vector<ErrorRow>> waits;
     std::map<std::string, ErrorModel> models;
     for (const ErrorRow& row : evidence.served) {
@@ -166,8 +165,6 @@ std::vector<FirstRunCheck> check_served(const ErrorEvidence& evidence, const Err
     }
     return checks;
 }
-
-} // namespace
 
 std::string_view name_of(LeaveOut what) {
     return what == LeaveOut::model ? "model" : what == LeaveOut::device ? "device" : "family";

@@ -30,7 +30,7 @@ struct FirstRun {
     double predicted = 0, low = 0, high = 0; ///< with its nominal 90 % interval
 };
 
-/// What is left out together: all rows of one network, of one device, or of one family of devices.
+/// Rows that are left out together: all rows of one network, of one device, or of one family of devices.
 enum class LeaveOut : std::uint8_t { model, device, family };
 std::string_view name_of(LeaveOut what);
 
@@ -54,7 +54,7 @@ using FirstRuns = std::vector<RecordedRun>;
 std::vector<ValidatedRow> recorded_rows(const std::vector<FirstRun>& run,
                                         std::span<const Validation* const> validations);
 
-/// What the odds said of two devices that run one workload, both without its network in any fit, against the
+/// The odds given for two devices that run one workload, both without its network in any fit, against the
 /// order that was measured. Worked: 4 pairs with odds of 3 to 1, 3 of them right: said 0.75, was 0.75.
 struct PairOdds {
     /// Pairs whose likelier order has a probability within a tenth.
@@ -110,7 +110,6 @@ ErrorModel fit_error_model(const LeftOutValidation& left_out, const FirstRuns& f
 
 // Variances of the error model from rows that no parameter had seen.
 
-/// What a row's width is for.
 SpreadOf metric_of(const MeasuredRow& row);
 /// Rows with a prediction whose conditions are stated.
 std::vector<ErrorRow> error_rows(const std::vector<ValidatedRow>& rows);
@@ -131,7 +130,7 @@ struct FirstRunErrors {
     std::set<std::string> unseen;
 };
 
-/// What fits draw on.
+/// The rows that fits draw on.
 struct ErrorEvidence {
     std::vector<ErrorRow> without_model, without_device;
     std::vector<ErrorRow> served; ///< waits of clients that no parameter was fitted to; of these widths alone
@@ -145,8 +144,8 @@ ErrorModel fit_errors(const ErrorEvidence& evidence, const Unseen& unseen = {},
 
 /// Times of one workload on two devices, of which the measurements say which is faster.
 bool comparable(const ErrorRow& a, const ErrorRow& b);
-/// Of the difference of the errors of two rows of one workload on two devices, neither of whose networks was
-/// seen; without the model's difference_scale.
+/// The variance of the difference of the errors of two rows of one workload on two devices, neither of whose
+/// networks was seen; without the model's difference_scale.
 double difference_variance(const ErrorModel& model, const ErrorRow& a, const ErrorRow& b);
 
 /// Half the width, in logarithms, of the 90 % interval of a row.

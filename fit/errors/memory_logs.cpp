@@ -20,8 +20,6 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr std::array<std::string_view, 11> kLogColumns = {"engine", "model",   "precision",   "tensor",
                                                           "device", "context", "step_tokens", "quantity",
                                                           "value",  "unit",    "source"};
@@ -29,7 +27,7 @@ constexpr std::array<std::pair<std::string_view, double>, 5> kLogUnits = {
     {{"B", 1}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"GB", 1e9}, {"tokens", 0}}};
 
 /// One line of the file.
-struct LogLine {
+struct MemoryLogLine {
     const CsvRecord& record;
     std::string where;
 
@@ -79,7 +77,7 @@ class LoggedServers {
 
 /// The device with the most memory that the engine serves, the first by name: what a model takes does not
 /// depend on the device.
-std::string roomiest_device(const Session& session, const std::string& engine) {
+static std::string roomiest_device(const Session& session, const std::string& engine) {
     const auto runtime = session.hardware().runtime(engine);
     std::vector<Finding> findings;
     std::string name;
@@ -94,13 +92,13 @@ std::string roomiest_device(const Session& session, const std::string& engine) {
     return name;
 }
 
-std::optional<LanguageModel> language_of(const Session& session, const std::string& name) {
+static std::optional<LanguageModel> language_of(const Session& session, const std::string& name) {
     const Model model = session.load(name);
     return model.prepared->language(model, {})->bound(1, 1, 1)->model().info.language_model;
 }
 
-void estimate_log(const Session& session, LoggedServers& servers, std::int64_t step_tokens,
-                  MemoryLogRow& row) {
+static void estimate_log(const Session& session, LoggedServers& servers, std::int64_t step_tokens,
+                         MemoryLogRow& row) {
     const bool ran_out = row.quantity == "ran_out";
     Server& server = servers.at(row, ran_out ? row.context : 0);
     const auto devices = static_cast<double>(row.tensor);
@@ -127,8 +125,6 @@ void estimate_log(const Session& session, LoggedServers& servers, std::int64_t s
         row.problem = "the model does not say its vocabulary";
 }
 
-} // namespace
-
 std::vector<MemoryLogRow> compare_memory_logs(const Session& session, const std::string& file) {
     const std::vector<CsvRecord> records = parse_csv(read_text_file(file));
     if (records.empty() || !std::equal(kLogColumns.begin(), kLogColumns.end(), records[0].fields.begin(),
@@ -140,7 +136,7 @@ std::vector<MemoryLogRow> compare_memory_logs(const Session& session, const std:
     LoggedServers servers(session);
     std::vector<MemoryLogRow> rows;
     for (std::size_t i = 1; i < records.size(); ++i) {
-        const LogLine line{records[i], fmt::format("{}: line {}", file, records[i].line)};
+        const MemoryLogLine line{records[i], fmt::format("{}: line {}", file, records[i].line)};
         if (records[i].fields.size() != kLogColumns.size())
             throw InputError(fmt::format("{}: {} fields, {} columns", line.where, records[i].fields.size(),
                                          kLogColumns.size()));

@@ -14,8 +14,6 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr std::size_t kColumns = kEventCount + 1; ///< events, and static power as the last
 constexpr double kMostError = 0.3;                ///< standard error of a factor that tells a price apart
 constexpr std::size_t kRunsPerColumn = 3;
@@ -27,7 +25,7 @@ struct RunColumns {
     const MeasuredRow* row = nullptr;
 };
 
-std::vector<RunColumns> columns_of(const std::vector<PricedRun>& runs) {
+static std::vector<RunColumns> columns_of(const std::vector<PricedRun>& runs) {
     std::vector<RunColumns> columns;
     for (const PricedRun& run : runs) {
         if (run.parts.total() >= run.limit_w)
@@ -41,7 +39,7 @@ std::vector<RunColumns> columns_of(const std::vector<PricedRun>& runs) {
 }
 
 /// max(0, x) that minimises |A x - b| (Lawson and Hanson, Solving Least Squares Problems, 1974, chapter 23).
-Eigen::VectorXd nonnegative_least_squares(const Eigen::MatrixXd& a, const Eigen::VectorXd& b) {
+static Eigen::VectorXd nonnegative_least_squares(const Eigen::MatrixXd& a, const Eigen::VectorXd& b) {
     constexpr double kRounding = 1e-10;
     const Eigen::Index n = a.cols();
     Eigen::VectorXd x = Eigen::VectorXd::Zero(n);
@@ -88,7 +86,7 @@ Eigen::VectorXd nonnegative_least_squares(const Eigen::MatrixXd& a, const Eigen:
     return x;
 }
 
-std::string_view price_name(std::size_t column) {
+static std::string_view price_name(std::size_t column) {
     return column < kEventCount ? name_of(static_cast<Event>(column)) : std::string_view("static");
 }
 
@@ -227,14 +225,14 @@ using Rows = std::vector<const ValidatedRow*>;
 
 using PowerOfRun = std::map<std::string, const ValidatedRow*>;
 
-double middle(std::vector<double> values) {
+static double middle(std::vector<double> values) {
     for (double& value : values)
         value = std::abs(std::expm1(value));
     std::sort(values.begin(), values.end());
     return quantile(values, 0.5);
 }
 
-double mean(const std::vector<double>& logs) {
+static double mean(const std::vector<double>& logs) {
     double sum = 0;
     for (const double value : logs)
         sum += value;
@@ -242,7 +240,7 @@ double mean(const std::vector<double>& logs) {
 }
 
 /// Worked: energy 20 % too low where power is 10 % too high: the time is 27 % too short.
-void split_errors(const Rows& rows, const PowerOfRun& powers, PowerGroup& group) {
+static void split_errors(const Rows& rows, const PowerOfRun& powers, PowerGroup& group) {
     std::vector<double> power, time;
     for (const ValidatedRow* row : rows) {
         const auto found = powers.find(run_of(row->measured));
@@ -263,7 +261,7 @@ void split_errors(const Rows& rows, const PowerOfRun& powers, PowerGroup& group)
     group.time_bias = mean(time);
 }
 
-PowerGroup group_of(const Rows& rows, const PowerOfRun& powers) {
+static PowerGroup group_of(const Rows& rows, const PowerOfRun& powers) {
     PowerGroup group{.metric = rows.front()->measured.metric,
                      .errors = error_statistics(rows),
                      .devices = tau_of_devices(rows)};
@@ -280,8 +278,6 @@ PowerGroup group_of(const Rows& rows, const PowerOfRun& powers) {
     split_errors(rows, powers, group);
     return group;
 }
-
-} // namespace
 
 std::vector<PriceCheck> check_prices(const RowEstimator& estimator, const std::vector<MeasuredRow>& rows) {
     std::vector<PriceCheck> checks;

@@ -13,7 +13,7 @@
 
 namespace archsim {
 
-/// What tells one measured run from another: everything of a row but its metric and value.
+/// Tells one measured run from another: everything of a row but its metric and value.
 std::string run_of(const MeasuredRow& row);
 
 /// Rows of one metric at one boundary. Empty names stand for all of them.
@@ -25,8 +25,8 @@ struct PowerGroup {
     RankAgreement devices;  ///< order of devices on the same workload
     std::string worst;      ///< id of the row that is farthest off
     double worst_error = 0; ///< its predicted / measured - 1
-    /// Of rows of energy whose run states its power too: energy is power x time per item, and which of them
-    /// is wrong.
+    /// Rows of energy whose run states its power too: energy is power x time per item, and which of them is
+    /// wrong.
     std::size_t split = 0;
     double power_error = 0, power_bias = 0; ///< median of the error's size; geometric mean
     double time_error = 0, time_bias = 0;   ///< likewise, of energy over power

@@ -2,7 +2,6 @@
 
 #include "archsim/core/finding.hpp"
 #include "archsim/run/serve.hpp"
-#include "core/csv_reader.hpp"
 #include "core/data_dir.hpp"
 #include "core/in_parallel.hpp"
 #include "core/parse_number.hpp"
@@ -21,14 +20,12 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr double kMillisecondsPerSecond = 1e3;
 constexpr std::string_view kPredictedBy = "by ";
 constexpr double kLongestStage = 1e4; // seconds
 
 /// The run that a row was measured in.
-ServingRequest request_of(const NamedTable& table, std::size_t row) {
+static ServingRequest request_of(const NamedTable& table, std::size_t row) {
     ServingRequest request;
     RequestPlan& load = request.load;
     load.rate_per_s = table.number(row, "rate_per_s");
@@ -62,7 +59,7 @@ ServingRequest request_of(const NamedTable& table, std::size_t row) {
 }
 
 /// "ttft_p99_ms" of a run, in milliseconds; nothing for a metric that is none.
-std::optional<double> value_of(const ServingSummary& s, std::string_view metric) {
+static std::optional<double> value_of(const ServingSummary& s, std::string_view metric) {
     const std::size_t first = metric.find('_'), last = metric.rfind('_');
     if (first == std::string_view::npos || first == last || metric.substr(last) != "_ms")
         return std::nullopt;
@@ -81,15 +78,16 @@ std::optional<double> value_of(const ServingSummary& s, std::string_view metric)
     return kMillisecondsPerSecond * times->*at;
 }
 
-double median_of(std::vector<double> values) {
+static double median_of(std::vector<double> values) {
     std::sort(values.begin(), values.end());
     const std::size_t half = values.size() / 2;
     return values.empty() ? 0 : values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-/// What the rows of other models than `without` ask a request to take beside the engine: the mean over models
-/// of the median by which mean times to the first token were longer than without it. In milliseconds.
-double request_ms(const std::map<std::string, std::vector<double>>& longer, const std::string& without) {
+/// The time of a request beside the engine, from the rows of other models than `without`: the mean over
+/// models of the median by which mean times to the first token were longer than without it. In milliseconds.
+static double request_ms(const std::map<std::string, std::vector<double>>& longer,
+                         const std::string& without) {
     double sum = 0, count = 0;
     for (const auto& [model, by] : longer)
         if (model != without) {
@@ -99,7 +97,7 @@ double request_ms(const std::map<std::string, std::vector<double>>& longer, cons
     return count > 0 ? std::max(0.0, sum / count) : 0;
 }
 
-std::int64_t whole_number(const NamedTable& table, std::size_t row, std::string_view column) {
+static std::int64_t whole_number(const NamedTable& table, std::size_t row, std::string_view column) {
     constexpr double kMost = 1e6;
     const double value = table.number(row, column);
     if (value > kMost || value != std::floor(value))
@@ -109,7 +107,7 @@ std::int64_t whole_number(const NamedTable& table, std::size_t row, std::string_
 }
 
 /// The columns whose names begin so.
-Parallelism way_in(const NamedTable& table, std::size_t row, const std::string& of) {
+static Parallelism way_in(const NamedTable& table, std::size_t row, const std::string& of) {
     Parallelism way{.tensor = whole_number(table, row, of + "tensor"),
                     .pipeline = whole_number(table, row, of + "pipeline"),
                     .experts = whole_number(table, row, of + "experts")};
@@ -121,7 +119,7 @@ Parallelism way_in(const NamedTable& table, std::size_t row, const std::string& 
     return way;
 }
 
-LayoutRow layout_row(const NamedTable& table, std::size_t row) {
+static LayoutRow layout_row(const NamedTable& table, std::size_t row) {
     LayoutRow out{.model = table.text(row, "model"),
                   .hardware = table.text(row, "hardware"),
                   .runtime = table.text(row, "runtime"),
@@ -141,7 +139,7 @@ LayoutRow layout_row(const NamedTable& table, std::size_t row) {
     return out;
 }
 
-MeasuredRow as_measured_row(const LayoutRow& row) {
+static MeasuredRow as_measured_row(const LayoutRow& row) {
     return {.model = row.model,
             .batch = static_cast<int>(row.in_flight),
             .precision = row.precision,
@@ -155,8 +153,8 @@ MeasuredRow as_measured_row(const LayoutRow& row) {
 }
 
 /// Rows of one engine, which differ in the requests in flight: its steps are priced once.
-void estimate_rows(const Session& session, std::vector<LayoutRow>& rows,
-                   const std::vector<std::size_t>& members) {
+static void estimate_rows(const Session& session, std::vector<LayoutRow>& rows,
+                          const std::vector<std::size_t>& members) {
     const LayoutRow& first = rows[members.front()];
     const auto fail = [&](const std::string& reason) {
         for (const std::size_t i : members)
@@ -219,7 +217,7 @@ void estimate_rows(const Session& session, std::vector<LayoutRow>& rows,
     }
 }
 
-std::vector<std::vector<std::size_t>> rows_by_engine(const std::vector<LayoutRow>& rows) {
+static std::vector<std::vector<std::size_t>> rows_by_engine(const std::vector<LayoutRow>& rows) {
     std::map<std::string, std::vector<std::size_t>> by;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const LayoutRow& r = rows[i];
@@ -234,11 +232,11 @@ std::vector<std::vector<std::size_t>> rows_by_engine(const std::vector<LayoutRow
     return out;
 }
 
-/// Of the rows within a limit by `waits` the one with the most tokens of a device, of a layout where one is
-/// named.
+/// Among the rows within a limit by `waits`, the one with the most tokens of a device, of a layout where one
+/// is named.
 template <class Waits>
-std::optional<std::size_t> most_tokens(const std::vector<LayoutRow>& rows, const LayoutGroup& group,
-                                       const Parallelism* way, Waits&& waits) {
+static std::optional<std::size_t> most_tokens(const std::vector<LayoutRow>& rows, const LayoutGroup& group,
+                                              const Parallelism* way, Waits&& waits) {
     std::optional<std::size_t> best;
     for (const std::size_t i : group.rows)
         if (waits(rows[i]).token_ms <= group.limit_ms && (way == nullptr || rows[i].way == *way) &&
@@ -248,7 +246,7 @@ std::optional<std::size_t> most_tokens(const std::vector<LayoutRow>& rows, const
     return best;
 }
 
-void judge_group(const std::vector<LayoutRow>& rows, LayoutGroup& group) {
+static void judge_group(const std::vector<LayoutRow>& rows, LayoutGroup& group) {
     const auto measured = [](const LayoutRow& row) { return row.measured; };
     const auto ours = [](const LayoutRow& row) { return *row.ours; };
     group.best = most_tokens(rows, group, nullptr, measured);
@@ -263,7 +261,7 @@ void judge_group(const std::vector<LayoutRow>& rows, LayoutGroup& group) {
                       rows[*group.best].tokens_per_device(rows[*group.best].measured);
 }
 
-std::vector<LayoutGroup> layout_groups(const std::vector<LayoutRow>& rows) {
+static std::vector<LayoutGroup> layout_groups(const std::vector<LayoutRow>& rows) {
     std::map<std::tuple<std::string, std::string, std::string, std::string, std::int64_t, std::int64_t>,
              std::vector<std::size_t>>
         alike;
@@ -290,8 +288,6 @@ std::vector<LayoutGroup> layout_groups(const std::vector<LayoutRow>& rows) {
     }
     return groups;
 }
-
-} // namespace
 
 ServingPeers compare_serving_peers(const Session& session, const std::vector<std::string>& files) {
     ServingPeers out;

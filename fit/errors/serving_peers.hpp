@@ -14,7 +14,7 @@
 
 namespace archsim {
 
-/// What one simulator says of a measured value, in the unit of the measurement; absent: nothing.
+/// One simulator's prediction of a measured value, in the unit of the measurement; absent: nothing.
 struct PeerRow {
     std::string run, model, metric; ///< "2.0", as the file spells the model, "ttft_mean_ms"
     double measured = 0;
@@ -115,7 +115,8 @@ struct MemoryLogRow {
     std::string problem;        ///< why there is no estimate
     std::string source;
 
-    /// Of a number: ours over the logged one, less 1. Worked: 14.5 GB where 14.0 GB were logged: 0.036.
+    /// The error of a number: ours over the logged one, less 1. Worked: 14.5 GB where 14.0 GB were logged:
+    /// 0.036.
     std::optional<double> error() const {
         return ours && logged > 0 ? std::optional(*ours / logged - 1) : std::nullopt;
     }

@@ -10,8 +10,6 @@
 
 namespace archsim {
 
-namespace {
-
 using Key = std::string (*)(const ValidatedRow&);
 
 constexpr std::array<std::pair<std::string_view, Key>, 9> kGroupings = {{
@@ -26,11 +24,11 @@ constexpr std::array<std::pair<std::string_view, Key>, 9> kGroupings = {{
     {"phase", [](const ValidatedRow& row) { return row.measured.phase; }},
 }};
 
-ValidationGroup group_of(std::string name, const std::vector<const ValidatedRow*>& rows) {
+static ValidationGroup group_of(std::string name, const std::vector<const ValidatedRow*>& rows) {
     return {std::move(name), error_statistics(rows), tau_of_devices(rows), tau_of_models(rows)};
 }
 
-ValidationSummary summary_of(std::string selection, const std::vector<const ValidatedRow*>& rows) {
+static ValidationSummary summary_of(std::string selection, const std::vector<const ValidatedRow*>& rows) {
     ValidationSummary summary{.selection = std::move(selection), .all = group_of("all", rows)};
     for (const auto& [name, key] : kGroupings) {
         std::map<std::string, std::vector<const ValidatedRow*>> groups;
@@ -48,32 +46,32 @@ ValidationSummary summary_of(std::string selection, const std::vector<const Vali
 using Rows = std::vector<const ValidatedRow*>;
 using RankKey = std::string (*)(const MeasuredRow&);
 
-/// What both rankings hold fixed; '\n' cannot be part of a field.
-std::string workload_key(const MeasuredRow& row) {
+/// The part of a row that both rankings hold fixed; '\n' cannot be part of a field.
+static std::string workload_key(const MeasuredRow& row) {
     return (row.batch ? std::to_string(*row.batch) : "best") + '\n' + row.precision + '\n' + row.scope +
            '\n' + std::string(name_of(row.metric)) + '\n' + row.phase + '\n' + row.prompt_tokens + '\n' +
            row.generated_tokens + '\n' + std::to_string(row.devices);
 }
 
-std::string model_name(const MeasuredRow& row) {
+static std::string model_name(const MeasuredRow& row) {
     return row.model + '\n' + (row.image_size ? std::to_string(*row.image_size) : "") + '\n' + row.sequence;
 }
 
 /// Two stacks on one device are no two devices.
-std::string device_name(const MeasuredRow& row) {
+static std::string device_name(const MeasuredRow& row) {
     return row.hardware + '\n' + row.power_mode;
 }
 
-std::string model_key(const MeasuredRow& row) {
+static std::string model_key(const MeasuredRow& row) {
     return model_name(row) + '\n' + workload_key(row);
 }
 
-std::string device_key(const MeasuredRow& row) {
+static std::string device_key(const MeasuredRow& row) {
     return device_name(row) + '\n' + row.runtime + '\n' + workload_key(row);
 }
 
 /// Kendall's tau: rows that agree in `held` are ranked by what `ranked` names.
-RankAgreement agreement(const Rows& rows, RankKey held, RankKey ranked) {
+static RankAgreement agreement(const Rows& rows, RankKey held, RankKey ranked) {
     std::map<std::string, std::vector<RankedValue>> groups;
     for (const ValidatedRow* row : rows)
         if (row->prediction.ok())
@@ -93,8 +91,6 @@ RankAgreement agreement(const Rows& rows, RankKey held, RankKey ranked) {
         result.tau = balance / static_cast<double>(result.pairs);
     return result;
 }
-
-} // namespace
 
 std::vector<std::string_view> validation_groupings() {
     std::vector<std::string_view> names;

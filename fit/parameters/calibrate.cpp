@@ -17,14 +17,12 @@
 
 namespace archsim {
 
-namespace {
-
 /// With fewer networks, leaving one out leaves nothing to fit on.
 constexpr std::size_t kLeastModels = 3;
 constexpr int kCalibrationIterations = 24;
 
-std::vector<MeasuredRow> rows_of(const RowEstimator& estimator, const std::vector<MeasuredRow>& rows,
-                                 const CalibrationRequest& request) {
+static std::vector<MeasuredRow> rows_of(const RowEstimator& estimator, const std::vector<MeasuredRow>& rows,
+                                        const CalibrationRequest& request) {
     const HardwareDatabase& hardware = estimator.session().hardware();
     const std::string device = request.device.empty() ? "" : hardware.device(request.device).device->id;
     std::set<std::string> stacks;
@@ -43,28 +41,28 @@ std::vector<MeasuredRow> rows_of(const RowEstimator& estimator, const std::vecto
     return chosen;
 }
 
-std::vector<ValidatedRow> validated(const std::vector<MeasuredRow>& rows,
-                                    std::vector<Prediction> predictions) {
+static std::vector<ValidatedRow> validated(const std::vector<MeasuredRow>& rows,
+                                           std::vector<Prediction> predictions) {
     return mapped(indices(rows.size()), [&](const std::size_t i) {
         return ValidatedRow{rows[i], std::move(predictions[i])};
     });
 }
 
-std::vector<Prediction> predictions_at(const ParameterFit& fit, const std::vector<double>& values) {
+static std::vector<Prediction> predictions_at(const ParameterFit& fit, const std::vector<double>& values) {
     return mapped(indices(fit.rows().size()),
                   [&](const std::size_t i) -> Prediction { return fit.predict(i, values); });
 }
 
-std::vector<const ValidatedRow*> pointers(const std::vector<ValidatedRow>& rows) {
+static std::vector<const ValidatedRow*> pointers(const std::vector<ValidatedRow>& rows) {
     return mapped(rows, [&](const ValidatedRow& row) { return &row; });
 }
 
-std::string where_of(const ParameterSite& site) {
+static std::string where_of(const ParameterSite& site) {
     const std::string text = to_string(site);
     return text.substr(text.find(" of ") + 4);
 }
 
-int rows_deciding(const ParameterFit& fit, std::size_t parameter) {
+static int rows_deciding(const ParameterFit& fit, std::size_t parameter) {
     const std::vector<double> weights = fit.weights();
     int n = 0;
     for (std::size_t i = 0; i < weights.size(); ++i)
@@ -72,7 +70,7 @@ int rows_deciding(const ParameterFit& fit, std::size_t parameter) {
     return n;
 }
 
-void check(const CalibrationRequest& request) {
+static void check(const CalibrationRequest& request) {
     if (request.device.empty() == request.stacks.empty())
         throw UsageError("calibrate: name either a device or, with --stack, a software stack");
     if (!request.device.empty() && request.parameters.size() > kMostDeviceParameters)
@@ -81,8 +79,8 @@ void check(const CalibrationRequest& request) {
 }
 
 /// The stack that most of a device's rows were measured with.
-std::string main_stack(const RowEstimator& estimator, const std::vector<MeasuredRow>& rows,
-                       const std::string& device_name) {
+static std::string main_stack(const RowEstimator& estimator, const std::vector<MeasuredRow>& rows,
+                              const std::string& device_name) {
     const HardwareDatabase& hardware = estimator.session().hardware();
     const std::string device = hardware.device(device_name).device->id;
     std::map<std::string, int> counts;
@@ -103,8 +101,8 @@ struct Carried {
     std::size_t fitted = 0, tuned = 0;
 };
 
-const Fact* fact_of(const HardwareDatabase& hardware, const MeasuredRow& row, const RowEstimator& estimator,
-                    const ParameterSite& site) {
+static const Fact* fact_of(const HardwareDatabase& hardware, const MeasuredRow& row,
+                           const RowEstimator& estimator, const ParameterSite& site) {
     const auto device = hardware.device(row.hardware).device;
     return stated_at(*device, *hardware.runtime_for(*device, estimator.stack_of(row)), site);
 }
@@ -113,7 +111,7 @@ const Fact* fact_of(const HardwareDatabase& hardware, const MeasuredRow& row, co
 constexpr double kScatter = 0.1, kDetermined = 0.3;
 constexpr std::size_t kRowsPerParameter = 2;
 
-Parameter parameter_named(const std::string& name) {
+static Parameter parameter_named(const std::string& name) {
     if (const auto parameter = parse_parameter(name))
         return *parameter;
     std::vector<std::string> known;
@@ -123,14 +121,14 @@ Parameter parameter_named(const std::string& name) {
                                  fmt::join(nearest_names(name, known), ", ")));
 }
 
-struct Pair {
+struct DeviceStack {
     std::shared_ptr<const Device> device;
     std::shared_ptr<const Runtime> runtime;
 };
 
 /// A device's own value of a parameter, expected to be what the stack states, or what its family does.
-TunedParameter device_parameter(const Session& session, const Pair& on, Parameter parameter,
-                                const std::string& asked_runtime) {
+static TunedParameter device_parameter(const Session& session, const DeviceStack& on, Parameter parameter,
+                                       const std::string& asked_runtime) {
     const auto stated = site_of(*on.device, *on.runtime, parameter);
     if (!stated)
         throw UsageError(fmt::format("{} states no {}; give it a value in \"fitted\" first", on.device->id,
@@ -158,7 +156,7 @@ TunedParameter device_parameter(const Session& session, const Pair& on, Paramete
 }
 
 /// The columns of the sensitivities that say most, each beyond what those before it say.
-std::vector<std::size_t> independent_columns(ParameterFit& fit, std::size_t most) {
+static std::vector<std::size_t> independent_columns(ParameterFit& fit, std::size_t most) {
     const auto m = static_cast<Eigen::Index>(fit.rows().size());
     const auto n = static_cast<Eigen::Index>(fit.parameters().size());
     const std::vector<double> sensitivity = fit.linearised(fit.start()).jacobian, weights = fit.weights();
@@ -176,12 +174,12 @@ std::vector<std::size_t> independent_columns(ParameterFit& fit, std::size_t most
     return chosen;
 }
 
-std::vector<TunedParameter> device_parameters(const RowEstimator& estimator,
-                                              const std::vector<MeasuredRow>& rows,
-                                              const CalibrationRequest& request) {
+static std::vector<TunedParameter> device_parameters(const RowEstimator& estimator,
+                                                     const std::vector<MeasuredRow>& rows,
+                                                     const CalibrationRequest& request) {
     const Session& session = estimator.session();
     const auto device = session.hardware().device(request.device).device;
-    const Pair on{device, session.hardware().runtime_for(*device, request.runtime)};
+    const DeviceStack on{device, session.hardware().runtime_for(*device, request.runtime)};
     std::vector<TunedParameter> tuned;
     for (const std::string& name : request.parameters)
         tuned.push_back(device_parameter(session, on, parameter_named(name), request.runtime));
@@ -210,9 +208,9 @@ std::vector<TunedParameter> device_parameters(const RowEstimator& estimator,
     return mapped(independent_columns(all, most), [&](const std::size_t j) { return tuned[j]; });
 }
 
-std::vector<TunedParameter> stack_parameters(const RowEstimator& estimator,
-                                             const std::vector<MeasuredRow>& rows,
-                                             const CalibrationRequest& request) {
+static std::vector<TunedParameter> stack_parameters(const RowEstimator& estimator,
+                                                    const std::vector<MeasuredRow>& rows,
+                                                    const CalibrationRequest& request) {
     std::set<std::string> stacks;
     for (const std::string& name : request.stacks)
         stacks.insert(estimator.session().hardware().runtime(name)->id);
@@ -235,16 +233,16 @@ std::vector<TunedParameter> stack_parameters(const RowEstimator& estimator,
 }
 
 /// See calibrate(). `rows` are those of the device or the stack of the request.
-std::vector<TunedParameter> choose_parameters(const RowEstimator& estimator,
-                                              const std::vector<MeasuredRow>& rows,
-                                              const CalibrationRequest& request) {
+static std::vector<TunedParameter> choose_parameters(const RowEstimator& estimator,
+                                                     const std::vector<MeasuredRow>& rows,
+                                                     const CalibrationRequest& request) {
     return request.device.empty() ? stack_parameters(estimator, rows, request)
                                   : device_parameters(estimator, rows, request);
 }
 
 /// Standard error of the logarithm of every fitted value, from the scatter of the residuals and the
 /// expectations; infinite where nothing determines it.
-std::vector<double> standard_errors(const ParameterFit& fit, const FitResult& result) {
+static std::vector<double> standard_errors(const ParameterFit& fit, const FitResult& result) {
     const std::vector<double> weights = fit.weights();
     const auto n = static_cast<Eigen::Index>(fit.parameters().size());
     Eigen::MatrixXd information = Eigen::MatrixXd::Zero(n, n);
@@ -269,8 +267,6 @@ std::vector<double> standard_errors(const ParameterFit& fit, const FitResult& re
         errors.push_back(std::sqrt(std::max(0.0, covariance(j, j))));
     return errors;
 }
-
-} // namespace
 
 CalibrationOutcome calibrate(const RowEstimator& estimator, const std::vector<MeasuredRow>& rows,
                              const CalibrationRequest& asked) {

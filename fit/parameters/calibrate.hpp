@@ -108,7 +108,7 @@ std::string describe_fit(const Calibration& calibration, const std::vector<std::
 /// they were fitted.
 std::string calibrated_text(const CalibratedFile& file, const std::string& cite, const std::string& date);
 
-/// What a joint fit changes.
+/// The changes of a joint fit.
 struct Refit {
     std::vector<CalibratedFile> files;
     std::vector<FittedMultiple> multiples; ///< of energy prices, for the energy file of the database

@@ -11,8 +11,6 @@
 
 namespace archsim {
 
-namespace {
-
 // Levenberg-Marquardt damping: start, growth on a rejected step, shrinkage on an accepted one, and its end.
 constexpr double kDampingStart = 1e-2, kDampingGrowth = 4, kDampingShrink = 0.3, kDampingLimit = 1e8;
 
@@ -216,11 +214,12 @@ class Fitter {
     std::vector<double> jacobian_;
 };
 
-/// Of a row's time, what remains at least when all that variables price vanishes.
+/// The least share of a row's time that remains when all that variables price vanishes.
 constexpr double kLeastTime = 0.02;
 
-/// What a change leaves of a time is added to the rest, as in the lanes.
-double residual_of(const PricedRow& row, const std::vector<FitVariable>& start, std::span<const double> x) {
+/// The part of a time that a change leaves is added to the rest, as in the lanes.
+static double residual_of(const PricedRow& row, const std::vector<FitVariable>& start,
+                          std::span<const double> x) {
     double time = 1;
     for (const auto& [j, share] : row.shares) {
         const double ratio = x[j] / start[j].start;
@@ -231,9 +230,10 @@ double residual_of(const PricedRow& row, const std::vector<FitVariable>& start, 
 
 /// The fit of the variables `chosen` on the rows `picked`; `fill` makes all values of theirs.
 template <class Fill>
-std::vector<double> fit_part(const std::vector<FitVariable>& variables, const std::vector<FitVariable>& part,
-                             const std::vector<PricedRow>& rows, const std::vector<std::size_t>& picked,
-                             double PricedRow::*weight, const FitOptions& options, Fill fill) {
+static std::vector<double> fit_part(const std::vector<FitVariable>& variables,
+                                    const std::vector<FitVariable>& part, const std::vector<PricedRow>& rows,
+                                    const std::vector<std::size_t>& picked, double PricedRow::*weight,
+                                    const FitOptions& options, Fill fill) {
     std::vector<double> weights = mapped(picked, [&](const std::size_t i) { return rows[i].*weight; });
     return fit_bounded(
                part,
@@ -245,8 +245,6 @@ std::vector<double> fit_part(const std::vector<FitVariable>& variables, const st
                weights, options)
         .values;
 }
-
-} // namespace
 
 FitResult fit_bounded(const std::vector<FitVariable>& variables, const ResidualFunction& residuals,
                       const std::vector<double>& weights, const FitOptions& options) {

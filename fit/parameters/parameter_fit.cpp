@@ -14,20 +14,18 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr std::size_t kRemembered = 4; ///< base point, difference point, trial point, and one more
 
 /// Times of runs. What clients of a loaded server wait for is simulated over such times and decides none of
 /// them. Runs that state power and energy state the time of a step as well as the throughput that follows.
-bool takes_part(const MeasuredRow& row) {
+static bool takes_part(const MeasuredRow& row) {
     const bool time =
         row.metric == MeasuredMetric::latency_ms || row.metric == MeasuredMetric::throughput_per_s;
     return time && row.phase != "saturated" && !is_served(row) && row.decided_by.empty();
 }
 
 /// Whether a value at `site` decides runs of `runtime` on `device`.
-bool decides(const ParameterSite& site, const Device& device, const Runtime& runtime) {
+static bool decides(const ParameterSite& site, const Device& device, const Runtime& runtime) {
     if (site.device.empty())
         return site_of(device, runtime, site.parameter) == site;
     if (site.device != device.id)
@@ -39,13 +37,13 @@ bool decides(const ParameterSite& site, const Device& device, const Runtime& run
 }
 
 /// Who published a row: what its source names before a revision or a place in it.
-std::string publication_of(const MeasuredRow& row) {
+static std::string publication_of(const MeasuredRow& row) {
     return row.source.substr(0, row.source.find_first_of("@ ,"));
 }
 
-std::shared_ptr<const ParameterOverrides> overrides_of(const std::vector<TunedParameter>& parameters,
-                                                       const std::vector<std::size_t>& chosen,
-                                                       std::span<const double> values) {
+static std::shared_ptr<const ParameterOverrides> overrides_of(const std::vector<TunedParameter>& parameters,
+                                                              const std::vector<std::size_t>& chosen,
+                                                              std::span<const double> values) {
     auto overrides = std::make_shared<ParameterOverrides>();
     for (const std::size_t j : chosen)
         for (const ParameterSite& site : parameters[j].sites)
@@ -111,7 +109,7 @@ class Statements {
 
 /// An estimate is no evidence for another number, nor is a fit to a row or two, which is mostly what it was
 /// expected to be: an expectation that followed it would feed on itself from fit to fit.
-bool is_estimate(const Statement& statement) {
+static bool is_estimate(const Statement& statement) {
     constexpr int kFewestRows = 3;
     const Fact& fact = *statement.fact;
     return fact.source == nullptr || fact.source->kind == SourceKind::assumed ||
@@ -119,8 +117,8 @@ bool is_estimate(const Statement& statement) {
 }
 
 /// Values of the statements that `take` accepts; estimates only where nothing else speaks.
-std::vector<double> evidence_of(const Statements& statements,
-                                const std::function<bool(const Statement&)>& take) {
+static std::vector<double> evidence_of(const Statements& statements,
+                                       const std::function<bool(const Statement&)>& take) {
     std::vector<double> evidence, estimates;
     for (const Statement& statement : statements.all())
         if (take(statement))
@@ -129,22 +127,22 @@ std::vector<double> evidence_of(const Statements& statements,
 }
 
 /// The stack that a statement concerns; a device's own, where it names none.
-std::string stack_of(const HardwareDatabase& hardware, const ParameterSite& site) {
+static std::string stack_of(const HardwareDatabase& hardware, const ParameterSite& site) {
     return site.runtime.empty() && !site.device.empty() ? hardware.device(site.device).device->default_runtime
                                                         : site.runtime;
 }
 
-/// What tells values of one fit from values of another.
+/// Tells values of one fit from values of another.
 using FitKey = std::tuple<Parameter, bool, std::string, double, int, double>;
 
-FitKey key_of(const ParameterSite& site, const Fact& fact) {
+static FitKey key_of(const ParameterSite& site, const Fact& fact) {
     return {site.parameter, site.device.empty(), site.device.empty() ? std::string() : site.runtime,
             fact.value,     fact.fitted_n,       fact.fitted_error};
 }
 
-/// What a stack's kernels reach in 8 bits is most like what its fp32 kernels reach, which share their
-/// blocking and their authors: more than like the 8-bit kernels of other stacks.
-std::vector<Parameter> same_kernels_in_fp32(Parameter parameter) {
+/// A stack's kernels in 8 bits reach most nearly what its fp32 kernels do, which share their blocking and
+/// their authors: more than like the 8-bit kernels of other stacks.
+static std::vector<Parameter> same_kernels_in_fp32(Parameter parameter) {
     switch (parameter) {
     case Parameter::integer_vector_efficiency:
         return {Parameter::vector_convolution_efficiency, Parameter::vector_matrix_efficiency};
@@ -155,9 +153,9 @@ std::vector<Parameter> same_kernels_in_fp32(Parameter parameter) {
     }
 }
 
-/// What the stacks of `own` say of their fp32 kernels.
-std::vector<double> of_same_kernels(const HardwareDatabase& hardware, Family family,
-                                    const std::vector<ParameterSite>& own) {
+/// The values that the stacks of `own` state of their fp32 kernels.
+static std::vector<double> of_same_kernels(const HardwareDatabase& hardware, Family family,
+                                           const std::vector<ParameterSite>& own) {
     std::vector<double> values;
     for (const Parameter parameter : same_kernels_in_fp32(own.front().parameter)) {
         const Statements statements(hardware, family, parameter);
@@ -169,8 +167,6 @@ std::vector<double> of_same_kernels(const HardwareDatabase& hardware, Family fam
     }
     return values;
 }
-
-} // namespace
 
 ParameterFit::ParameterFit(const RowEstimator& estimator, std::vector<MeasuredRow> rows,
                            std::vector<TunedParameter> parameters, unsigned threads)
@@ -442,7 +438,7 @@ Expectation expect_elsewhere(const Session& session, Family family, Parameter pa
     return summarize_statements(std::move(evidence.empty() ? estimates : evidence), parameter);
 }
 
-/// What decides a parameter for a chip that has no value of its own under the stack.
+/// The site that decides a parameter for a chip that has no value of its own under the stack.
 static std::optional<ParameterSite> shared_site(const Device& device, const Runtime& runtime,
                                                 Parameter parameter) {
     Device without = device;
@@ -490,7 +486,7 @@ stated_parameters(const RowEstimator& estimator, const std::vector<MeasuredRow>&
     std::vector<TunedParameter> parameters;
     for (auto& [key, tuned] : found) {
         Expectation expected = expect(estimator.session(), families.at(key), tuned.sites);
-        // What nobody else states keeps its order of magnitude: rows that hardly use it would send it
+        // A value that nobody else states keeps its order of magnitude: rows that hardly use it would send it
         // anywhere.
         if (!(expected.spread > 0))
             expected = {tuned.start, kLooseSpread};

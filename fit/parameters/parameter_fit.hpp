@@ -95,8 +95,8 @@ struct Expectation {
 /// that state one fit, or copy each other's estimates, say a thing once. Worked: 0.5, 0.5, 0.6 and 0.72 for
 /// an efficiency give 0.6; their logarithms scatter by 0.18, which counts as the least of 0.3.
 Expectation summarize_statements(std::vector<double> values, Parameter parameter);
-/// What the likest others state of a parameter; among these, estimates (SourceKind::assumed) count only where
-/// nothing measured, published or derived speaks.
+/// The statements of the likest others about a parameter; among these, estimates (SourceKind::assumed) count
+/// only where nothing measured, published or derived speaks.
 Expectation expect(const Session& session, Family family, const std::vector<ParameterSite>& own);
 /// The same of all other families; spread 0 when none of them states it.
 Expectation expect_elsewhere(const Session& session, Family family, Parameter parameter);

@@ -11,14 +11,12 @@
 
 namespace archsim {
 
-namespace {
-
 /// Far above what any device draws.
 constexpr double kNoLimit = 1e3;
 /// Share of the limit from which on it may have lowered the clock.
 constexpr double kAtLimit = 0.99;
 
-PowerParts parts_at(const Machine& machine, const ClockAtLimit& at) {
+static PowerParts parts_at(const Machine& machine, const ClockAtLimit& at) {
     const EnergyTable& table = *machine.energy;
     const double highest = machine.rate(Resource::overhead_cycles), clock = at.clock.value;
     const double matrix = machine.matrix_ops(at.precision);
@@ -40,11 +38,9 @@ constexpr std::size_t kRunsPerMultiple = 10, kLeastDevices = 3;
 constexpr double kPriorSpread = 0.5;
 constexpr double kLeastMultiple = 0.05, kMostMultiple = 20;
 
-bool is_power(const MeasuredRow& row) {
+static bool is_power(const MeasuredRow& row) {
     return row.metric == MeasuredMetric::power_w || row.metric == MeasuredMetric::energy_mj;
 }
-
-} // namespace
 
 std::map<std::string, std::vector<PricedRun>> priced_runs(const RowEstimator& estimator,
                                                           const std::vector<MeasuredRow>& rows) {

@@ -31,9 +31,9 @@ std::map<std::string, std::vector<PricedRun>> priced_runs(const RowEstimator& es
 /// A row of power for every clock that the session's energy table states (EnergyDatabase::clocks_at_limit).
 std::vector<MeasuredRow> clocks_as_rows(const Session& session);
 
-/// What each of these rows consists of by the prices of its device, by family; `rows` are those of
-/// clocks_as_rows and must outlive them. Worked, A40: 84 x 256 operations a clock at 1.635 GHz are 35.2 T
-/// operations a second, at 6.91 pJ x 1635 / 1740 228 W beside 69 W of static power, of 300 W.
+/// Each of these rows taken apart by the prices of its device, by family; `rows` are those of clocks_as_rows
+/// and must outlive them. Worked, A40: 84 x 256 operations a clock at 1.635 GHz are 35.2 T operations a
+/// second, at 6.91 pJ x 1635 / 1740 228 W beside 69 W of static power, of 300 W.
 std::map<std::string, std::vector<PricedRun>> clock_runs(const Session& session,
                                                          const std::vector<MeasuredRow>& rows);
 
@@ -48,7 +48,7 @@ struct FittedPrices {
     double error = 0; ///< median, each run at the multiples found without its network
 };
 
-/// What the runs of one family say, all of them or without those of a network or a device.
+/// The fit of one family's runs, all of them or without those of a network or a device.
 class PriceFit {
   public:
     /// `runs` must outlive it.
@@ -65,7 +65,7 @@ class PriceFit {
         std::array<double, kPriceGroupCount> watts{}; ///< at multiples of 1
         double rest_w = 0;
         const PricedRun* from = nullptr;
-        /// Of the full clock where its limit allows that, else the limit.
+        /// The power at the full clock where its limit allows that, else the limit.
         double at(const PriceMultiples& x) const;
     };
     /// Starts from the multiples that hold now, and stays there for less than `least_gain` (FitOptions).
@@ -84,8 +84,8 @@ class PriceFits {
     PriceFits(const RowEstimator& estimator, const std::vector<MeasuredRow>& rows);
 
     std::map<std::string, FittedPrices> families() const;
-    /// What turns the shipped prices of a row of power or energy into those that have not seen its network,
-    /// device or family; nothing for other rows and where no run decides the prices.
+    /// The changes that turn the shipped prices of a row of power or energy into those that have not seen its
+    /// network, device or family; nothing for other rows and where no run decides the prices.
     MachineChanges without(LeaveOut what, const MeasuredRow& row) const;
 
   private:

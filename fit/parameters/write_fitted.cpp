@@ -14,8 +14,6 @@
 
 namespace archsim {
 
-namespace {
-
 using nlohmann::ordered_json;
 
 /// Values that move by less stay, so that fits that follow each other settle.
@@ -32,7 +30,8 @@ struct Support {
     double error = 0;
 };
 
-Support support_of(const ParameterFit& fit, std::size_t parameter, const std::vector<Prediction>& left_out) {
+static Support support_of(const ParameterFit& fit, std::size_t parameter,
+                          const std::vector<Prediction>& left_out) {
     const std::vector<double> weights = fit.weights();
     std::vector<double> errors;
     for (std::size_t i = 0; i < weights.size(); ++i)
@@ -44,15 +43,15 @@ Support support_of(const ParameterFit& fit, std::size_t parameter, const std::ve
 
 using Set = std::pair<std::string, std::string>; ///< a chip and its stack
 
-Set set_of(const RowEstimator& estimator, const MeasuredRow& row) {
+static Set set_of(const RowEstimator& estimator, const MeasuredRow& row) {
     const HardwareDatabase& hardware = estimator.session().hardware();
     const auto device = hardware.device(row.hardware).device;
     return {device->id, hardware.runtime_for(*device, estimator.stack_of(row))->id};
 }
 
 /// Values of their own for chips that have none yet.
-std::vector<TunedParameter> own_parameters(const RowEstimator& estimator, const ParameterFit& fit,
-                                           const FitResult& at) {
+static std::vector<TunedParameter> own_parameters(const RowEstimator& estimator, const ParameterFit& fit,
+                                                  const FitResult& at) {
     struct Rows {
         std::size_t number = 0;
         std::set<std::string_view> networks;
@@ -99,12 +98,12 @@ std::vector<TunedParameter> own_parameters(const RowEstimator& estimator, const 
 }
 
 /// Units in which people read such numbers, where the library's own is far from them.
-std::string_view usual_unit(std::string_view unit) {
+static std::string_view usual_unit(std::string_view unit) {
     return unit == "s" ? "us" : unit == "B/s" ? "GB/s" : unit;
 }
 
 /// Four significant digits: more would claim more than any fit knows.
-double rounded(double value) {
+static double rounded(double value) {
     return std::stod(fmt::format("{:.4g}", value));
 }
 
@@ -152,7 +151,7 @@ class Writer {
         if (says_the_same(entry, written))
             return;
         changed_ = true;
-        // What public facts alone say outlives every fit.
+        // Values from public facts alone outlive every fit.
         for (const char* kept : {"before", "by_generation"})
             if (const auto stated = entry.find(kept); stated != entry.end())
                 written[kept] = *stated;
@@ -251,8 +250,6 @@ class Writer {
     std::string source_;
     bool changed_ = false;
 };
-
-} // namespace
 
 Refit refit_all(const RowEstimator& estimator, const std::vector<MeasuredRow>& rows, unsigned threads,
                 const std::vector<std::string>& held) {

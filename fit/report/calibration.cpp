@@ -18,15 +18,13 @@
 
 namespace archsim {
 
-namespace {
-
-std::string with_unit(double value, const std::string& unit) {
+static std::string with_unit(double value, const std::string& unit) {
     if (unit == "s")
         return format_time(value);
     return unit == "1" ? format_number(value) : fmt::format("{} {}", format_number(value), unit);
 }
 
-Table parameter_table(const Calibration& calibration) {
+static Table parameter_table(const Calibration& calibration) {
     using P = CalibratedParameter;
     Table table =
         table_of<P>(fmt::format("Parameters of {}", calibration.subject),
@@ -59,12 +57,12 @@ Table parameter_table(const Calibration& calibration) {
     return table;
 }
 
-ValidationGroup group_of(std::string name, const std::vector<ValidatedRow>& rows) {
+static ValidationGroup group_of(std::string name, const std::vector<ValidatedRow>& rows) {
     std::vector<const ValidatedRow*> pointers = mapped(rows, [&](const ValidatedRow& row) { return &row; });
     return {std::move(name), error_statistics(pointers), tau_of_devices(pointers), tau_of_models(pointers)};
 }
 
-Table error_table(const Calibration& calibration) {
+static Table error_table(const Calibration& calibration) {
     Table table = table_of("Errors", statistic_columns("Parameters", "parameters"),
                            std::vector{group_of("before", calibration.before),
                                        group_of("after (training)", calibration.after),
@@ -75,7 +73,7 @@ Table error_table(const Calibration& calibration) {
     return table;
 }
 
-Table row_table(const Calibration& calibration) {
+static Table row_table(const Calibration& calibration) {
     using Index = std::size_t;
     const auto error = [](const std::vector<ValidatedRow>& rows) {
         return [&rows](Index i) { return rows[i].prediction.ok() ? signed_cell(rows[i].error()) : Cell{}; };
@@ -94,7 +92,7 @@ Table row_table(const Calibration& calibration) {
 
 /// "QCS8550: median error 41.2 % as stated, 7.1 % fitted, 9.2 % on networks left out.", and what ended at a
 /// bound.
-std::vector<std::string> calibration_lines(const Calibration& c) {
+static std::vector<std::string> calibration_lines(const Calibration& c) {
     const auto error = [](const std::vector<ValidatedRow>& rows) {
         return format_percent(group_of("", rows).errors.median_ape);
     };
@@ -111,7 +109,7 @@ std::vector<std::string> calibration_lines(const Calibration& c) {
     return lines;
 }
 
-Members<ValidationGroup> calibration_error_members() {
+static Members<ValidationGroup> calibration_error_members() {
     using G = ValidationGroup;
     return {
         {"n", "rows", [](const G& g) { return g.errors.n; }},
@@ -124,7 +122,7 @@ Members<ValidationGroup> calibration_error_members() {
          [](const G& g) { return known(g.models.pairs > 0, g.models.tau); }}};
 }
 
-Members<CalibratedParameter> parameter_members() {
+static Members<CalibratedParameter> parameter_members() {
     using P = CalibratedParameter;
     return {{"name", "", &P::name},
             {"of", "device, stack, or stack on a generation of devices that states it", &P::where},
@@ -146,7 +144,7 @@ struct CalibratedRow {
     const MeasuredRow& measured() const { return all->before[index].measured; }
 };
 
-Members<CalibratedRow> calibrated_row_members() {
+static Members<CalibratedRow> calibrated_row_members() {
     using R = CalibratedRow;
     const auto predicted = [](std::vector<ValidatedRow> Calibration::*rows) {
         return [rows](const R& r) {
@@ -163,7 +161,17 @@ Members<CalibratedRow> calibrated_row_members() {
              predicted(&Calibration::left_out)}};
 }
 
-AnswerDocument<Calibration> calibration_document() {
+Report describe(const Calibration& calibration, PlainView, Format) {
+    Report report{.title = fmt::format("Calibration of {}", calibration.subject),
+                  .blocks = {Heading{1, fmt::format("CALIBRATION: {}", calibration.subject)},
+                             Takeaway{calibration_lines(calibration)}, parameter_table(calibration),
+                             error_table(calibration), row_table(calibration)}};
+    for (const std::string& note : calibration.notes)
+        report.blocks.push_back(Paragraph{note});
+    return report;
+}
+
+AnswerDocument document_of(const Calibration& calibration, PlainView) {
     using C = Calibration;
     const auto errors = [](std::vector<ValidatedRow> C::*rows) {
         return [rows](const C& c) { return group_of("", c.*rows); };
@@ -173,7 +181,8 @@ AnswerDocument<Calibration> calibration_document() {
         {"training", "with the fitted parameters", errors(&C::after), calibration_error_members()},
         {"left_out", "with parameters fitted on the other networks", errors(&C::left_out),
          calibration_error_members()}};
-    return {"calibrate_device",
+    return {calibration,
+            "calibrate_device",
             "parameters that agree with measurements",
             {{"verdict", "the answer", calibration_lines, lines_members()},
              {"subject", "device or software stacks", &C::subject},
@@ -187,26 +196,6 @@ AnswerDocument<Calibration> calibration_document() {
               },
               calibrated_row_members()},
              {"notes", "", &C::notes}}};
-}
-
-} // namespace
-
-Report describe(const Calibration& calibration, PlainView, Format) {
-    Report report{.title = fmt::format("Calibration of {}", calibration.subject),
-                  .blocks = {Heading{1, fmt::format("CALIBRATION: {}", calibration.subject)},
-                             Takeaway{calibration_lines(calibration)}, parameter_table(calibration),
-                             error_table(calibration), row_table(calibration)}};
-    for (const std::string& note : calibration.notes)
-        report.blocks.push_back(Paragraph{note});
-    return report;
-}
-
-nlohmann::ordered_json calibrate_device_schema() {
-    return calibration_document().schema();
-}
-
-std::string to_json(const Calibration& calibration, PlainView) {
-    return calibration_document().text(calibration);
 }
 
 } // namespace archsim

@@ -92,19 +92,17 @@ void add_prices(const std::vector<PriceCheck>& checks, Report& report) {
     report.blocks.push_back(std::move(table));
 }
 
-namespace {
-
-std::string boundary_text(const PowerGroup& group) {
+static std::string boundary_text(const PowerGroup& group) {
     return group.boundary ? std::string(name_of(*group.boundary)) : "all";
 }
 
-bool same_rows(const PowerGroup& a, const PowerGroup& b) {
+static bool same_rows(const PowerGroup& a, const PowerGroup& b) {
     return a.metric == b.metric && a.boundary == b.boundary && a.family == b.family && a.regime == b.regime;
 }
 
 /// Median error and coverage of the same rows, left out of the fits.
-void add_left_out_columns(const std::vector<PowerGroup>& groups, const char* name, const std::string& key,
-                          std::vector<ColumnOf<PowerGroup>>& columns) {
+static void add_left_out_columns(const std::vector<PowerGroup>& groups, const char* name,
+                                 const std::string& key, std::vector<ColumnOf<PowerGroup>>& columns) {
     const auto share = [&groups](double ErrorStatistics::*of) {
         return [&groups, of](const PowerGroup& shipped) {
             const auto found = std::ranges::find_if(
@@ -116,8 +114,6 @@ void add_left_out_columns(const std::vector<PowerGroup>& groups, const char* nam
            {{least_best("Median", name, key + "_median_ape"), share(&ErrorStatistics::median_ape)},
             {most_best("In interval", name, key + "_interval_coverage"), share(&ErrorStatistics::coverage)}});
 }
-
-} // namespace
 
 void add_power(const Validation& validation, const LeftOutValidation* left_out, Report& report) {
     const std::vector<PowerGroup> groups = power_groups(validation);

@@ -16,8 +16,6 @@
 
 namespace archsim {
 
-namespace {
-
 /// Metrics in the order of their columns, with their titles.
 constexpr std::array<std::pair<std::string_view, const char*>, 5> kPeerMetrics = {
     {{"e2e_mean_ms", "E2E mean"},
@@ -27,14 +25,15 @@ constexpr std::array<std::pair<std::string_view, const char*>, 5> kPeerMetrics =
      {"itl_mean_ms", "ITL mean"}}};
 
 /// "TTFT mean" of "ttft_mean_ms"; others as they are.
-std::string title_of_metric(const std::string& metric) {
+static std::string title_of_metric(const std::string& metric) {
     for (const auto& [key, title] : kPeerMetrics)
         if (key == metric)
             return title;
     return metric;
 }
 
-std::vector<double> errors_of(const ServingPeers& peers, std::size_t simulator, std::string_view metric) {
+static std::vector<double> errors_of(const ServingPeers& peers, std::size_t simulator,
+                                     std::string_view metric) {
     std::vector<double> errors;
     for (const PeerRow& row : peers.rows)
         if (row.metric == metric && row.predicted[simulator])
@@ -43,7 +42,7 @@ std::vector<double> errors_of(const ServingPeers& peers, std::size_t simulator, 
     return errors;
 }
 
-Table errors_by_simulator(const ServingPeers& peers) {
+static Table errors_by_simulator(const ServingPeers& peers) {
     using Index = std::size_t; // of simulators
     std::vector<ColumnOf<Index>> columns = {
         {{"Simulator", "", "simulator"}, [&](Index who) { return peers.simulators[who]; }},
@@ -66,7 +65,7 @@ Table errors_by_simulator(const ServingPeers& peers) {
     return table;
 }
 
-Table every_row(const ServingPeers& peers) {
+static Table every_row(const ServingPeers& peers) {
     using R = PeerRow;
     constexpr double kMilli = 1e-3;
     std::vector<ColumnOf<R>> columns = {
@@ -94,12 +93,12 @@ struct LayoutErrors {
     std::set<std::string> configurations;
 };
 
-std::string configuration_of(const LayoutRow& row) {
+static std::string configuration_of(const LayoutRow& row) {
     return fmt::format("{}, {}, {}, {}", row.model, row.hardware, row.runtime,
                        row.precision.empty() ? "as stored" : row.precision);
 }
 
-LayoutErrors errors_of(const std::vector<const LayoutRow*>& rows) {
+static LayoutErrors errors_of(const std::vector<const LayoutRow*>& rows) {
     LayoutErrors errors;
     for (const LayoutRow* row : rows) {
         errors.configurations.insert(configuration_of(*row));
@@ -122,12 +121,12 @@ LayoutErrors errors_of(const std::vector<const LayoutRow*>& rows) {
     return errors;
 }
 
-Cell short_percent(double share) {
+static Cell short_percent(double share) {
     return {fmt::format("{:.1f}", kInPercent * share), share};
 }
 
-Table errors_by(const ServingLayouts& layouts, const char* heading, const char* key,
-                const std::function<std::string(const LayoutRow&)>& name) {
+static Table errors_by(const ServingLayouts& layouts, const char* heading, const char* key,
+                       const std::function<std::string(const LayoutRow&)>& name) {
     struct Group {
         std::string name;
         std::size_t rows;
@@ -161,7 +160,7 @@ Table errors_by(const ServingLayouts& layouts, const char* heading, const char* 
         groups);
 }
 
-Table choices_by_model(const ServingLayouts& layouts) {
+static Table choices_by_model(const ServingLayouts& layouts) {
     struct Counts {
         std::string model;
         std::size_t groups = 0, good = 0, missed = 0;
@@ -209,7 +208,7 @@ Table choices_by_model(const ServingLayouts& layouts) {
     return table;
 }
 
-Table every_layout(const ServingLayouts& layouts) {
+static Table every_layout(const ServingLayouts& layouts) {
     using R = LayoutRow;
     constexpr double kMilli = 1e-3;
     const auto measured = [](double MeanWaits::*of) {
@@ -244,7 +243,7 @@ constexpr std::array<std::pair<std::string_view, const char*>, 5> kLogged = {
      {"compute", "Compute buffer"},
      {"room", "Room for caches"}}};
 
-std::vector<double> errors_of(const std::vector<MemoryLogRow>& rows, std::string_view quantity) {
+static std::vector<double> errors_of(const std::vector<MemoryLogRow>& rows, std::string_view quantity) {
     std::vector<double> errors;
     for (const MemoryLogRow& row : rows)
         if (const auto error = row.error(); error && (quantity.empty() || row.quantity == quantity))
@@ -253,7 +252,7 @@ std::vector<double> errors_of(const std::vector<MemoryLogRow>& rows, std::string
     return errors;
 }
 
-Table errors_by_quantity(const std::vector<MemoryLogRow>& rows) {
+static Table errors_by_quantity(const std::vector<MemoryLogRow>& rows) {
     struct Row {
         const char* title;
         std::vector<double> errors;
@@ -279,7 +278,7 @@ Table errors_by_quantity(const std::vector<MemoryLogRow>& rows) {
     return table;
 }
 
-Table every_row(const std::vector<MemoryLogRow>& rows) {
+static Table every_row(const std::vector<MemoryLogRow>& rows) {
     using R = MemoryLogRow;
     return table_of<R>(
         "Every row",
@@ -309,8 +308,6 @@ Table every_row(const std::vector<MemoryLogRow>& rows) {
          {{"Source", "", "source"}, &R::source}},
         rows);
 }
-
-} // namespace
 
 Report describe_serving_peers(const ServingPeers& peers) {
     Report report{.title = "Served language models: measured and simulated"};

@@ -13,9 +13,7 @@
 
 namespace archsim {
 
-namespace {
-
-Members<ValidatedRow> validated_row_members() {
+static Members<ValidatedRow> validated_row_members() {
     using R = ValidatedRow;
     const auto predicted = [](double Prediction::*number) {
         return [number](const R& r) { return known(r.prediction.ok(), r.prediction.*number); };
@@ -50,7 +48,7 @@ Members<ValidatedRow> validated_row_members() {
         {"source", "", measured(&MeasuredRow::source)}};
 }
 
-Members<RankAgreement> agreement_members() {
+static Members<RankAgreement> agreement_members() {
     using A = RankAgreement;
     return {{"tau", "Kendall's; null: nothing is comparable",
              [](const A& a) { return known(a.pairs > 0, a.tau); }},
@@ -58,7 +56,7 @@ Members<RankAgreement> agreement_members() {
             {"groups", "", &A::groups}};
 }
 
-Members<ValidationGroup> validation_group_members() {
+static Members<ValidationGroup> validation_group_members() {
     using G = ValidationGroup;
     const auto error = [](double ErrorStatistics::*number) {
         return [number](const G& g) { return known(g.errors.n > 0, g.errors.*number); };
@@ -77,7 +75,7 @@ Members<ValidationGroup> validation_group_members() {
             {"tau_of_models", "rank agreement of models", &G::models, agreement_members()}};
 }
 
-Members<ValidationSummary> summary_members() {
+static Members<ValidationSummary> summary_members() {
     using S = ValidationSummary;
     std::vector<Member<S>> groupings;
     for (const std::string_view property : validation_groupings())
@@ -100,27 +98,10 @@ Members<ValidationSummary> summary_members() {
         .with(Members<S>(std::move(groupings)));
 }
 
-std::size_t estimated_rows(const ValidationAnswer& answer) {
+static std::size_t estimated_rows(const ValidationAnswer& answer) {
     const auto& rows = answer.validation.rows;
     return static_cast<std::size_t>(
         std::count_if(rows.begin(), rows.end(), [](const ValidatedRow& row) { return row.prediction.ok(); }));
-}
-
-AnswerDocument<ValidationAnswer> validation_document() {
-    using A = ValidationAnswer;
-    const Members<A> summary = {
-        {"rows", "", [](const A& a) { return a.validation.rows.size(); }},
-        {"estimated", "", estimated_rows},
-        {"not_estimated", "", [](const A& a) { return a.validation.rows.size() - estimated_rows(a); }},
-        {"trusted_weight", "from which a row counts as trusted", [](const A&) { return kTrustedWeight; }},
-        {"trusted", "", [](const A& a) { return a.validation.trusted; }, summary_members()},
-        {"all", "", [](const A& a) { return a.validation.every; }, summary_members()}};
-    return {"validate_estimates",
-            "how far estimates are from measurements",
-            {{"verdict", "the answer", [](const A& a) { return verdict_lines(a); }, lines_members()},
-             {"rows", "", [](const A& a) { return std::span(a.validation.rows); }, validated_row_members()},
-             {"summary", "", std::identity{}, summary},
-             {"findings", "rows that could not be read", &A::findings, finding_members()}}};
 }
 
 // The variances of the error model as hardware_db/uncertainty.json, one row a line.
@@ -129,17 +110,17 @@ using Json = nlohmann::ordered_json;
 
 constexpr double kDecimals = 1e4;
 
-double rounded(double value) {
+static double rounded(double value) {
     return std::round(value * kDecimals) / kDecimals;
 }
 
 /// A standard deviation of the logarithm.
-double deviation(double variance) {
+static double deviation(double variance) {
     return rounded(std::sqrt(variance));
 }
 
 template <class Row, class Write>
-std::string lines_of(const std::vector<Row>& rows, Write write) {
+static std::string lines_of(const std::vector<Row>& rows, Write write) {
     std::string lines;
     for (const Row& row : rows) {
         Json line = Json::object();
@@ -149,12 +130,12 @@ std::string lines_of(const std::vector<Row>& rows, Write write) {
     return lines;
 }
 
-void add(Json& line, const char* key, const std::string& value) {
+static void add(Json& line, const char* key, const std::string& value) {
     if (!value.empty())
         line[key] = value;
 }
 
-// What was measured, and whether estimates held, as hardware_db/evidence.json: one chip, stack, kind of
+// The measurements, and whether estimates held, as hardware_db/evidence.json: one chip, stack, kind of
 // network and kind of time a line.
 
 struct HeldGroup {
@@ -163,14 +144,14 @@ struct HeldGroup {
     std::map<std::string, int> models;
 };
 
-TimeKind time_of_row(const MeasuredRow& row) {
+static TimeKind time_of_row(const MeasuredRow& row) {
     return row.phase.empty()                  ? TimeKind::inference
            : row.phase.starts_with("served_") ? TimeKind::served
            : row.phase == "prefill"           ? TimeKind::prefill
                                               : TimeKind::decode;
 }
 
-std::vector<HeldGroup> held_groups(const Validation& validation) {
+static std::vector<HeldGroup> held_groups(const Validation& validation) {
     std::map<std::tuple<std::string, std::string, NetworkKind, TimeKind>, HeldGroup> groups;
     for (const ValidatedRow& row : validation.rows) {
         const Prediction& p = row.prediction;
@@ -201,7 +182,7 @@ std::vector<HeldGroup> held_groups(const Validation& validation) {
 
 /// How far the median errors of two kinds of networks on one chip and stack differ, by the median of all such
 /// pairs: what one kind tells of another. Of independent parts each kind has half of the squared difference.
-double deviation_between_kinds(const std::vector<HeldGroup>& groups) {
+static double deviation_between_kinds(const std::vector<HeldGroup>& groups) {
     constexpr int kRowsOfMedian = 3;
     constexpr double kOfNormal = 0.6745; // the median of absolute values, in standard deviations
     std::vector<double> differences;
@@ -216,18 +197,26 @@ double deviation_between_kinds(const std::vector<HeldGroup>& groups) {
     return differences.empty() ? 0 : quantile(differences, 0.5) / kOfNormal;
 }
 
-double three_digits(double value) {
+static double three_digits(double value) {
     return std::stod(fmt::format("{:.3g}", value));
 }
 
-} // namespace
-
-nlohmann::ordered_json validate_estimates_schema() {
-    return validation_document().schema();
-}
-
-std::string to_json(const ValidationAnswer& answer, const ValidationView&) {
-    return validation_document().text(answer);
+AnswerDocument document_of(const ValidationAnswer& answer, const ValidationView&) {
+    using A = ValidationAnswer;
+    const Members<A> summary = {
+        {"rows", "", [](const A& a) { return a.validation.rows.size(); }},
+        {"estimated", "", estimated_rows},
+        {"not_estimated", "", [](const A& a) { return a.validation.rows.size() - estimated_rows(a); }},
+        {"trusted_weight", "from which a row counts as trusted", [](const A&) { return kTrustedWeight; }},
+        {"trusted", "", [](const A& a) { return a.validation.trusted; }, summary_members()},
+        {"all", "", [](const A& a) { return a.validation.every; }, summary_members()}};
+    return {answer,
+            "validate_estimates",
+            "how far estimates are from measurements",
+            {{"verdict", "the answer", [](const A& a) { return verdict_lines(a); }, lines_members()},
+             {"rows", "", [](const A& a) { return std::span(a.validation.rows); }, validated_row_members()},
+             {"summary", "", std::identity{}, summary},
+             {"findings", "rows that could not be read", &A::findings, finding_members()}}};
 }
 
 std::string uncertainty_json(const ErrorModel& model) {

@@ -21,9 +21,7 @@
 
 namespace archsim {
 
-namespace {
-
-Table overview(const Validation& validation) {
+static Table overview(const Validation& validation) {
     std::vector<ValidationGroup> groups;
     for (const ValidationSummary* summary : {&validation.trusted, &validation.every}) {
         groups.push_back(summary->all);
@@ -39,20 +37,20 @@ Table overview(const Validation& validation) {
     return table;
 }
 
-std::string heading_of(const std::string& property) {
+static std::string heading_of(const std::string& property) {
     std::string text = property;
     text.front() = static_cast<char>(text.front() - 'a' + 'A');
     return text;
 }
 
-void add_groups(const ValidationSummary& summary, Report& report) {
+static void add_groups(const ValidationSummary& summary, Report& report) {
     for (const auto& [property, groups] : summary.by)
         if (!groups.empty())
             report.blocks.push_back(table_of(fmt::format("By {} ({})", property, summary.selection),
                                              statistic_columns(heading_of(property), property), groups));
 }
 
-Table row_table(const std::vector<const ValidatedRow*>& rows, bool spreadsheet) {
+static Table row_table(const std::vector<const ValidatedRow*>& rows, bool spreadsheet) {
     using R = const ValidatedRow*;
     const auto estimated = [](R row) { return row->prediction.ok(); };
     std::vector<ColumnOf<R>> columns = {{{"Row", "", "id"}, [](R row) { return row->measured.id; }}};
@@ -78,11 +76,11 @@ Table row_table(const std::vector<const ValidatedRow*>& rows, bool spreadsheet) 
 }
 
 /// |log(predicted / measured)|: half and double are equally wrong.
-double distance(const ValidatedRow& row) {
+static double distance(const ValidatedRow& row) {
     return std::abs(std::log(row.prediction.predicted / row.measured.value));
 }
 
-void add_worst(const Validation& validation, int limit, Report& report) {
+static void add_worst(const Validation& validation, int limit, Report& report) {
     std::vector<const ValidatedRow*> rows;
     for (const ValidatedRow& row : validation.rows)
         if (row.prediction.ok())
@@ -97,7 +95,7 @@ void add_worst(const Validation& validation, int limit, Report& report) {
     report.blocks.push_back(row_table(rows, false));
 }
 
-void add_missing(const Validation& validation, Report& report) {
+static void add_missing(const Validation& validation, Report& report) {
     std::map<std::string, std::vector<std::string>> reasons;
     for (const ValidatedRow& row : validation.rows)
         if (!row.prediction.ok())
@@ -115,7 +113,7 @@ void add_missing(const Validation& validation, Report& report) {
         reasons));
 }
 
-std::string error_line(std::string_view of, const ValidationGroup& group) {
+static std::string error_line(std::string_view of, const ValidationGroup& group) {
     const ErrorStatistics& e = group.errors;
     return e.n == 0
                ? std::string()
@@ -125,7 +123,7 @@ std::string error_line(std::string_view of, const ValidationGroup& group) {
                              format_percent(e.p90_ape), signed_percent(e.bias), format_percent(e.coverage));
 }
 
-const ValidatedRow* worst_row(const Validation& validation) {
+static const ValidatedRow* worst_row(const Validation& validation) {
     const ValidatedRow* worst = nullptr;
     const auto distance = [](const ValidatedRow& row) {
         return std::abs(std::log(row.prediction.predicted / row.measured.value));
@@ -136,13 +134,14 @@ const ValidatedRow* worst_row(const Validation& validation) {
     return worst;
 }
 
-const std::vector<ValidationGroup>* groups_by(const ValidationSummary& summary, const std::string& property) {
+static const std::vector<ValidationGroup>* groups_by(const ValidationSummary& summary,
+                                                     const std::string& property) {
     const auto found = std::ranges::find_if(summary.by, [&](const auto& by) { return by.first == property; });
     return found == summary.by.end() ? nullptr : &found->second;
 }
 
-const ValidationGroup* group_named(const ValidationSummary& summary, const std::string& property,
-                                   const std::string& name) {
+static const ValidationGroup* group_named(const ValidationSummary& summary, const std::string& property,
+                                          const std::string& name) {
     const auto* groups = groups_by(summary, property);
     if (groups == nullptr)
         return nullptr;
@@ -151,16 +150,16 @@ const ValidationGroup* group_named(const ValidationSummary& summary, const std::
 }
 
 /// One group, and the same rows left out of the fits.
-struct LeftOutRow {
+struct LeftOutLine {
     std::string name;
     std::array<const ValidationGroup*, 4> groups;
 };
 
-Table left_out_table(const Validation& shipped, const LeftOutValidation& left_out,
-                     const std::string& property) {
+static Table left_out_table(const Validation& shipped, const LeftOutValidation& left_out,
+                            const std::string& property) {
     std::string heading = property;
     heading.front() = static_cast<char>(heading.front() - 'a' + 'A');
-    using R = LeftOutRow;
+    using R = LeftOutLine;
     std::vector<ColumnOf<R>> columns = {
         {{heading, "", property}, &R::name},
         {most_best("Rows", "", "n"), 1, [](const R& r) { return r.groups[0]->errors.n; }}};
@@ -201,12 +200,12 @@ Table left_out_table(const Validation& shipped, const LeftOutValidation& left_ou
     return table_of(fmt::format("By {} ({})", property, shipped.trusted.selection), columns, rows);
 }
 
-Cell part_of(double part, std::size_t of) {
+static Cell part_of(double part, std::size_t of) {
     return of > 0 ? share_cell(part / static_cast<double>(of)) : Cell{};
 }
 
 /// Which of two devices is faster: what the odds said, and what was measured.
-void add_pairs(const PairOdds& odds, Report& report) {
+static void add_pairs(const PairOdds& odds, Report& report) {
     if (odds.pairs == 0)
         return;
     const PairOdds::Tenth& called = odds.tenths.back();
@@ -231,7 +230,7 @@ void add_pairs(const PairOdds& odds, Report& report) {
         indices(tenths.size())));
 }
 
-void add_first_run_checks(const std::vector<FirstRunCheck>& checks, Report& report) {
+static void add_first_run_checks(const std::vector<FirstRunCheck>& checks, Report& report) {
     if (checks.empty())
         return;
     report.blocks.push_back(Heading{3, "Intervals of rows that nobody had seen"});
@@ -262,7 +261,7 @@ struct BeforeAndAfter {
     const ValidatedRow *shipped = nullptr, *without_model = nullptr, *without_device = nullptr;
 };
 
-std::map<std::string, const ValidatedRow*> rows_by_id(const Validation& validation) {
+static std::map<std::string, const ValidatedRow*> rows_by_id(const Validation& validation) {
     std::map<std::string, const ValidatedRow*> rows;
     for (const ValidatedRow& row : validation.rows)
         if (row.prediction.ok())
@@ -270,14 +269,14 @@ std::map<std::string, const ValidatedRow*> rows_by_id(const Validation& validati
     return rows;
 }
 
-/// Of one group, under four sets of parameters.
+/// The errors of one group under four sets of parameters.
 struct FirstRunRow {
     std::string name;
     std::size_t rows;
     std::array<std::optional<ErrorStatistics>, 4> errors;
 };
 
-FirstRunRow line_of(const std::string& name, const std::vector<const BeforeAndAfter*>& rows) {
+static FirstRunRow line_of(const std::string& name, const std::vector<const BeforeAndAfter*>& rows) {
     std::array<std::vector<const ValidatedRow*>, 4> sets;
     for (const BeforeAndAfter* row : rows) {
         const std::array<const ValidatedRow*, 4> each = {&row->first, row->shipped, row->without_model,
@@ -293,8 +292,9 @@ FirstRunRow line_of(const std::string& name, const std::vector<const BeforeAndAf
     return line;
 }
 
-Table table_by(const char* heading, const char* key, const std::vector<BeforeAndAfter>& rows,
-               std::size_t least, const std::function<std::string(const BeforeAndAfter&)>& name_of_row) {
+static Table table_by(const char* heading, const char* key, const std::vector<BeforeAndAfter>& rows,
+                      std::size_t least,
+                      const std::function<std::string(const BeforeAndAfter&)>& name_of_row) {
     std::vector<ColumnOf<FirstRunRow>> columns = {{{heading, "", key}, &FirstRunRow::name},
                                                   {most_best("Rows", "", "n"), 1, &FirstRunRow::rows}};
     static constexpr std::array<std::pair<const char*, const char*>, 4> kSets = {
@@ -331,8 +331,8 @@ Table table_by(const char* heading, const char* key, const std::vector<BeforeAnd
 }
 
 /// Rows of weight >= kTrustedWeight that had an estimate then and have one now; nothing where there is none.
-void add_first_run(const Validation& shipped, const LeftOutValidation* left_out,
-                   const std::vector<FirstRun>& first, Report& report) {
+static void add_first_run(const Validation& shipped, const LeftOutValidation* left_out,
+                          const std::vector<FirstRun>& first, Report& report) {
     const auto now = rows_by_id(shipped);
     std::map<std::string, const ValidatedRow*> model, device;
     if (left_out != nullptr) {
@@ -368,7 +368,7 @@ void add_first_run(const Validation& shipped, const LeftOutValidation* left_out,
 }
 
 /// How many numbers were chosen with measurements in view, and on how many rows.
-void add_support(const std::vector<FitSupport>& support, Report& report) {
+static void add_support(const std::vector<FitSupport>& support, Report& report) {
     if (support.empty())
         return;
     report.blocks.push_back(Heading{2, "What was chosen with measurements in view"});
@@ -389,7 +389,7 @@ void add_support(const std::vector<FitSupport>& support, Report& report) {
                     support));
 }
 
-void add_left_out(const Validation& shipped, const LeftOutValidation& left_out, Report& report) {
+static void add_left_out(const Validation& shipped, const LeftOutValidation& left_out, Report& report) {
     report.blocks.push_back(Heading{2, "On rows the parameters have not seen"});
     report.blocks.push_back(Paragraph{
         "Shipped: with the parameters of the database, most of which were fitted on these very rows. Network "
@@ -410,8 +410,6 @@ void add_left_out(const Validation& shipped, const LeftOutValidation& left_out, 
     add_pairs(left_out.pairs, report);
     add_first_run_checks(left_out.first_runs, report);
 }
-
-} // namespace
 
 Report describe(const ValidationAnswer& answer, const ValidationView& view, Format format) {
     const Validation& validation = answer.validation;

@@ -8,6 +8,7 @@
 #include "fit/errors/validation.hpp"
 #include "fit/parameters/calibrate.hpp"
 #include "report/blocks/columns.hpp"
+#include "report/render/answer_document.hpp"
 #include "store/results_file.hpp"
 
 #include <nlohmann/json_fwd.hpp>
@@ -48,8 +49,7 @@ struct ValidationView {
 Report describe(const ValidationAnswer& answer, const ValidationView& view = {},
                 Format format = Format::text);
 /// {"schema": "archsim.validate_estimates/1", "rows": [...], "summary": {...}}; unknown values are null.
-std::string to_json(const ValidationAnswer& answer, const ValidationView& view = {});
-nlohmann::ordered_json validate_estimates_schema();
+AnswerDocument document_of(const ValidationAnswer& answer, const ValidationView& view = {});
 std::string uncertainty_json(const ErrorModel& model);
 /// hardware_db/evidence.json: the rows of times, counted by chip, stack, kind of network and kind of time.
 std::string evidence_json(const Validation& validation);
@@ -85,7 +85,6 @@ SavedResult saved_row(const ValidatedRow& row);
 Report describe(const Calibration& calibration, PlainView view = {}, Format format = Format::text);
 /// {"schema": "archsim.calibrate_device/1", "subject", "parameters": [...], "errors": {"before", "training",
 /// "left_out"}, "rows": [...]}
-std::string to_json(const Calibration& calibration, PlainView view = {});
-nlohmann::ordered_json calibrate_device_schema();
+AnswerDocument document_of(const Calibration& calibration, PlainView view = {});
 
 } // namespace archsim

@@ -19,8 +19,6 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr double kWidth = 720, kHeight = 640;
 constexpr double kLeft = 70, kRight = 130, kTop = 30, kBottom = 55;
 constexpr double kBand = 1.25; ///< dashed lines
@@ -119,8 +117,6 @@ class Scatter {
     double low_ = 1e300, high_ = -1e300; ///< decades
     std::string out_;
 };
-
-} // namespace
 
 Chart scatter_of(const Validation& validation) {
     constexpr double kMillisecondsPerSecond = 1e3;

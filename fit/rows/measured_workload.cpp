@@ -12,6 +12,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace archsim {
 
@@ -49,9 +51,7 @@ double NamedTable::number(std::size_t row, std::string_view column) const {
     return *value;
 }
 
-namespace {
-
-std::int64_t number_after(std::string_view note, std::string_view phrase) {
+static std::int64_t number_after(std::string_view note, std::string_view phrase) {
     const auto at = note.find(phrase);
     if (at == std::string_view::npos)
         return 0;
@@ -60,7 +60,7 @@ std::int64_t number_after(std::string_view note, std::string_view phrase) {
 }
 
 /// Servers are measured at the wall, boards at their own supply, accelerators by the sensor on theirs.
-PowerBoundary boundary_in(std::string note) {
+static PowerBoundary boundary_in(std::string note) {
     note = lower_case(std::move(note));
     const auto says = [&](std::string_view words) { return note.find(words) != std::string::npos; };
     if (says("wall power") || says("wall energy"))
@@ -70,46 +70,70 @@ PowerBoundary boundary_in(std::string note) {
     return says("nvml") ? PowerBoundary::rail : PowerBoundary::chip;
 }
 
-/// Of all of the row's devices, alone.
-double device_power(const PoweredRow& p) {
+/// The power of all of the row's devices, alone.
+static double device_power(const PoweredRow& p) {
     return p.estimate.power_w * p.copies;
 }
 
 /// From watts of everything to watts as stated.
-double stated_share(const PoweredRow& p) {
+static double stated_share(const PoweredRow& p) {
     return p.row.boundary == PowerBoundary::wall ? 1 : 1 / (p.devices * p.copies);
 }
 
 constexpr std::size_t kYearDigits = 4;
 constexpr int kFirstYear = 1990, kLastYear = 2100;
 
-bool claims(const MeasuredAs& rule, const MeasuredRow& row) {
-    if (rule.stack != row.runtime)
+/// The numbers of a release: 0, 5 and 10 of 0.5.10.post1; none of a name.
+std::vector<int> release(std::string_view text) {
+    std::vector<int> numbers;
+    for (const std::string& part : split(text, '.')) {
+        const auto number = plain_number<int>(part);
+        if (!number)
+            break;
+        numbers.push_back(*number);
+    }
+    return numbers;
+}
+
+static bool claims(const MeasuredAs& rule, const MeasuredRow& row) {
+    if (rule.stack != row.runtime || (!rule.except.empty() && rule.except == row.client))
         return false;
     const int year = last_year(row.source_date);
     const bool noted =
         row.variant.empty() && !rule.noted.empty() && row.note.find(rule.noted) != std::string::npos;
+    const std::vector<int> of_row = release(row.variant);
+    const bool ranged = !rule.since.empty() || !rule.before.empty();
+    const bool released = ranged && !of_row.empty() && of_row >= release(rule.since) &&
+                          (rule.before.empty() || of_row < release(rule.before));
     return (rule.until == 0 || (year > 0 && year <= rule.until)) &&
-           (rule.variant.empty() || row.variant == rule.variant || noted);
+           ((rule.variant.empty() && !ranged) || (!rule.variant.empty() && row.variant == rule.variant) ||
+            released || noted);
 }
 
-/// A claim on the variant says more than one on the year; an earlier year says more than a later one.
-bool closer(const MeasuredAs& a, const MeasuredAs& b) {
-    const auto until = [](const MeasuredAs& rule) {
-        return rule.until > 0 ? rule.until : std::numeric_limits<int>::max();
+/// A claim on the variant says more than one on a range of releases, and that more than one on the year; an
+/// earlier one says more than a later one.
+static bool closer(const MeasuredAs& a, const MeasuredAs& b) {
+    const auto rank = [](const MeasuredAs& rule) {
+        const bool ranged = !rule.since.empty() || !rule.before.empty();
+        return !rule.variant.empty() ? 0 : ranged ? 1 : 2;
     };
-    return a.variant.empty() != b.variant.empty() ? !a.variant.empty() : until(a) < until(b);
+    const auto last = [](const MeasuredAs& rule) {
+        constexpr int kNone = std::numeric_limits<int>::max();
+        return std::pair(rule.before.empty() ? std::vector{kNone} : release(rule.before),
+                         rule.until > 0 ? rule.until : kNone);
+    };
+    return rank(a) != rank(b) ? rank(a) < rank(b) : last(a) < last(b);
 }
 
 constexpr std::string_view kVariable = "variable:";
 
-std::optional<std::int64_t> count_in(std::string_view stated) {
+static std::optional<std::int64_t> count_in(std::string_view stated) {
     const auto value = plain_number<std::int64_t>(mean_length(stated));
     return value && *value >= 1 ? value : std::nullopt;
 }
 
-const CatalogueEntry* part_for(const Catalogue& catalogue, const CatalogueEntry& whole,
-                               const MeasuredRow& row, std::optional<std::int64_t> tokens) {
+static const CatalogueEntry* part_for(const Catalogue& catalogue, const CatalogueEntry& whole,
+                                      const MeasuredRow& row, std::optional<std::int64_t> tokens) {
     for (const ModelPart& part : whole.parts) {
         const CatalogueEntry* entry = catalogue.find(part.model);
         if (entry == nullptr)
@@ -125,8 +149,6 @@ const CatalogueEntry* part_for(const Catalogue& catalogue, const CatalogueEntry&
     }
     return nullptr;
 }
-
-} // namespace
 
 void fill_from_note(MeasuredRow& row, bool boundary) {
     const auto says = [&](std::string_view words) { return row.note.find(words) != std::string::npos; };

@@ -14,8 +14,6 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr std::array<std::string_view, 11> kRequired = {"id",       "model",   "batch",   "precision",
                                                         "hardware", "devices", "runtime", "scope",
                                                         "metric",   "value",   "source"};
@@ -28,14 +26,14 @@ constexpr std::array<std::string_view, 6> kCircumstances = {"variant",  "context
                                                             "sampling", "decided_by", "client"};
 constexpr std::array<std::string_view, 3> kScopes = {"kernel", "end_to_end", "offline"};
 
-/// What a word in a column stands for; the first is meant where the field is empty.
+/// The values that words in a column stand for; the first is meant where the field is empty.
 template <class Value>
-struct Word {
+struct ColumnWord {
     std::string_view text;
     Value value;
 };
-constexpr std::array<Word<bool>, 2> kTransfers = {{{"", false}, {"included", true}}};
-constexpr std::array<Word<bool>, 3> kSampling = {{{"", false}, {"greedy", false}, {"top-p", true}}};
+constexpr std::array<ColumnWord<bool>, 2> kTransfers = {{{"", false}, {"included", true}}};
+constexpr std::array<ColumnWord<bool>, 3> kSampling = {{{"", false}, {"greedy", false}, {"top-p", true}}};
 constexpr std::array<std::string_view, 3> kDeciders = {"", "host", "slow_kernel"};
 
 class TableReader {
@@ -147,7 +145,8 @@ class TableReader {
     }
 
     template <std::size_t size>
-    bool flag(const CsvRecord& record, const std::string& column, const std::array<Word<bool>, size>& words) {
+    bool flag(const CsvRecord& record, const std::string& column,
+              const std::array<ColumnWord<bool>, size>& words) {
         const std::string text = field(record, column);
         for (const auto& [word, value] : words)
             if (word == text)
@@ -157,7 +156,7 @@ class TableReader {
         return false;
     }
 
-    /// What tells how a row was taken beside its configuration.
+    /// The circumstances of a row beside its configuration.
     void read_circumstances(const CsvRecord& record, MeasuredRow& row) {
         read_boundary(record, row);
         row.variant = field(record, "variant");
@@ -253,12 +252,12 @@ class TableReader {
     MeasuredTable table_;
 };
 
-std::string first_line(const std::string& text) {
+static std::string first_line(const std::string& text) {
     return text.substr(0, text.find('\n'));
 }
 
 /// True where the first line names what every measurement needs.
-bool holds_measurements(const std::filesystem::path& file) {
+static bool holds_measurements(const std::filesystem::path& file) {
     const std::vector<CsvRecord> records = parse_csv(first_line(read_text_file(file)));
     return !records.empty() && std::all_of(kRequired.begin(), kRequired.end(), [&](std::string_view column) {
         const auto& fields = records.front().fields;
@@ -267,7 +266,7 @@ bool holds_measurements(const std::filesystem::path& file) {
 }
 
 /// A folder stands for the CSV files in it that hold measurements, by name.
-std::vector<std::filesystem::path> measurement_files(const std::vector<std::string>& names) {
+static std::vector<std::filesystem::path> measurement_files(const std::vector<std::string>& names) {
     std::vector<std::filesystem::path> files;
     for (const std::string& name : names) {
         std::error_code problem;
@@ -285,8 +284,6 @@ std::vector<std::filesystem::path> measurement_files(const std::vector<std::stri
     }
     return files;
 }
-
-} // namespace
 
 std::optional<Precision> published_cache(const Runtime& runtime, const PrecisionConfig& precision) {
     const Precision p = precision.compute;

@@ -58,7 +58,7 @@ MeasuredTable parse_measurements(std::string_view text, std::string_view name);
 /// where `boundary` says that the row names none. Worked: "cache length 2048" is a context of 2048.
 void fill_from_note(MeasuredRow& row, bool boundary);
 
-/// What a published run kept its keys and values in, of which no row speaks; absent: what its stack does.
+/// The format of a published run's keys and values, of which no row speaks; absent: what its stack does.
 /// Whoever publishes servers of narrow floats starts them with a cache in fp8, too, where the stack
 /// multiplies such floats. InferenceX, benchmarks/: vLLM and TensorRT-LLM in
 /// 70b_fp8_{h100,h200,b200,mi300x}*, 70b_fp4_b200*, dsr1_fp8_{h200,b200}_trt and gptoss_fp4_b200
@@ -66,7 +66,7 @@ void fill_from_note(MeasuredRow& row, bool boundary);
 /// (fp8_e4m3). Scripts that say nothing or "auto" have rows in hardware_db/server_benchmarks.json (kv_cache).
 std::optional<Precision> published_cache(const Runtime& runtime, const PrecisionConfig& precision);
 
-/// What decides the prediction of a row: everything but what was measured and where that is written.
+/// Decides the prediction of a row: everything but what was measured and where that is written.
 inline auto row_key(const MeasuredRow& row) {
     return std::tuple(row.model, row.image_size, row.steps, row.sequence, row.batch, row.precision,
                       row.hardware, row.power_mode, row.devices, row.runtime, row.scope, row.metric,

@@ -21,11 +21,9 @@
 
 namespace archsim {
 
-namespace {
-
 using Overrides = std::shared_ptr<const ParameterOverrides>;
 
-/// What stands in for the database.
+/// A database with changes.
 struct Changed {
     Overrides overrides;
     MachineChanges machine;
@@ -35,52 +33,50 @@ struct Changed {
 constexpr std::array<std::int64_t, 5> kBatches = {1, 4, 16, 64, 256};
 constexpr double kMilli = 1e3;
 
-Prediction without_estimate(std::string reason, std::string status = "unsupported") {
+static Prediction without_estimate(std::string reason, std::string status = "unsupported") {
     return {.status = std::move(status), .reason = std::move(reason)};
 }
 
 /// Relative width of the machine's power.
-Spread power_spread(const Machine& machine) {
+static Spread power_spread(const Machine& machine) {
     return machine.uncertainty
                ? machine.uncertainty->spread(SpreadOf::power, *machine.device, *machine.runtime)
                : Spread{};
 }
 
 /// Bounds of a quantity that falls when time rises.
-Interval scaled(const Interval& interval, double factor) {
+static Interval scaled(const Interval& interval, double factor) {
     return {interval.low * factor, interval.high * factor};
 }
 
 /// "128", or the mean length of a data set: "variable:778".
-std::int64_t tokens_of(std::string_view text) {
+static std::int64_t tokens_of(std::string_view text) {
     text = mean_length(text);
     return take_number<std::int64_t>(text).value_or(0);
 }
 
 /// Sequences of one of the groups that divide a batch.
-std::int64_t of_group(const MeasuredRow& row, std::int64_t batch) {
+static std::int64_t of_group(const MeasuredRow& row, std::int64_t batch) {
     const auto groups = static_cast<std::int64_t>(row.attention_groups);
     return (batch + groups - 1) / groups;
 }
 
 /// Whether every batch waits for its copies in and out; those of other offline rows overlap.
-bool with_transfers(const MeasuredRow& row) {
+static bool with_transfers(const MeasuredRow& row) {
     return row.scope != "kernel" && row.transfers;
 }
 
 /// Side of the image that a bound graph takes, where its first input is one.
-std::optional<std::int64_t> image_side(const ShapedGraph& graph) {
+static std::optional<std::int64_t> image_side(const ShapedGraph& graph) {
     constexpr std::size_t kImageRank = 4;
     if (graph.inputs.empty() || graph.tensors[graph.inputs.front()].shape.size() != kImageRank)
         return std::nullopt;
     return graph.tensors[graph.inputs.front()].shape.back();
 }
 
-std::string hardware_name(const MeasuredRow& row) {
+static std::string hardware_name(const MeasuredRow& row) {
     return row.power_mode.empty() ? row.hardware : row.hardware + '@' + row.power_mode;
 }
-
-} // namespace
 
 struct RowEstimator::State {
     explicit State(const Session& opened) : session(opened), stacks(opened.hardware()) {}
@@ -125,7 +121,7 @@ struct RowEstimator::State {
         return model != models.end() ? model->second : models.emplace(name, session.load(name)).first->second;
     }
 
-    /// What is served holds all that its rows were bound to, some hundred megabytes: the last one is kept.
+    /// A served model holds all that its rows were bound to, some hundred megabytes: the last one is kept.
     Model loaded_to_serve(const std::string& name) {
         constexpr std::size_t kKept = 1;
         const std::lock_guard lock(mutex);
@@ -189,10 +185,8 @@ struct RowEstimator::State {
     Prediction language(const MeasuredRow& row, const Changed& changed, PowerParts* parts);
 };
 
-namespace {
-
 /// `prediction.regime` is known.
-void name_machine(Prediction& prediction, const Device& device, const Runtime& runtime) {
+static void name_machine(Prediction& prediction, const Device& device, const Runtime& runtime) {
     prediction.device = device.id;
     prediction.vendor = device.vendor;
     prediction.family = name_of(device.family);
@@ -200,8 +194,6 @@ void name_machine(Prediction& prediction, const Device& device, const Runtime& r
     prediction.runtime = runtime.id;
     prediction.evidence = name_of(evidence_for(device, runtime, prediction.regime));
 }
-
-} // namespace
 
 Prediction RowEstimator::State::network(const MeasuredRow& row, const Changed& changed, PowerParts* parts) {
     const MeasuredWorkload workload = workload_of(row);

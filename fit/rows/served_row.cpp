@@ -12,10 +12,8 @@
 
 namespace archsim {
 
-namespace {
-
 /// "1000", or "variable:177" of a data set with that mean, whose lengths lie around it.
-std::int64_t mean_tokens(std::string_view text, ServedProtocol& p) {
+static std::int64_t mean_tokens(std::string_view text, ServedProtocol& p) {
     constexpr std::string_view kDataSet = "variable:";
     if (text.starts_with(kDataSet)) {
         text.remove_prefix(kDataSet.size());
@@ -26,17 +24,17 @@ std::int64_t mean_tokens(std::string_view text, ServedProtocol& p) {
 }
 
 /// The number under `key`; `otherwise` where there is none.
-double number_at(const JsonValue& object, std::string_view key, double otherwise) {
+static double number_at(const JsonValue& object, std::string_view key, double otherwise) {
     const JsonValue* value = object.find(key);
     return value != nullptr && value->is_number() ? value->number() : otherwise;
 }
 
-std::int64_t whole_at(const JsonValue& object, std::string_view key, std::int64_t otherwise) {
+static std::int64_t whole_at(const JsonValue& object, std::string_view key, std::int64_t otherwise) {
     return static_cast<std::int64_t>(number_at(object, key, static_cast<double>(otherwise)));
 }
 
 /// Whether a list of texts holds `text`; one that is absent holds any.
-bool lists(const JsonValue& object, std::string_view key, std::string_view text) {
+static bool lists(const JsonValue& object, std::string_view key, std::string_view text) {
     const JsonValue* list = object.find(key);
     return list == nullptr ||
            std::any_of(list->items().begin(), list->items().end(),
@@ -44,8 +42,8 @@ bool lists(const JsonValue& object, std::string_view key, std::string_view text)
 }
 
 /// Whether a measurement that names no client is of this benchmark.
-bool is_known_by(const JsonValue& benchmark, std::int64_t prompt, std::int64_t output,
-                 const MeasuredRow& row) {
+static bool is_known_by(const JsonValue& benchmark, std::int64_t prompt, std::int64_t output,
+                        const MeasuredRow& row) {
     const JsonValue* lengths = benchmark.find("lengths");
     const auto has = [&](const JsonValue& pair) {
         const auto both = pair.items();
@@ -57,7 +55,7 @@ bool is_known_by(const JsonValue& benchmark, std::int64_t prompt, std::int64_t o
            lists(benchmark, "runtimes", row.runtime);
 }
 
-bool starts(const JsonValue& server, const ServedProtocol& p, const MeasuredRow& row) {
+static bool starts(const JsonValue& server, const ServedProtocol& p, const MeasuredRow& row) {
     const JsonValue* equal = server.find("equal_lengths");
     const std::string_view runtime = server.text_at("runtime");
     return (runtime.empty() || runtime == row.runtime) && lists(server, "models", row.model) &&
@@ -67,7 +65,7 @@ bool starts(const JsonValue& server, const ServedProtocol& p, const MeasuredRow&
            row.devices < number_at(server, "devices_below", row.devices + 1);
 }
 
-void fill(const JsonValue& benchmark, const MeasuredRow& row, ServedProtocol& p) {
+static void fill(const JsonValue& benchmark, const MeasuredRow& row, ServedProtocol& p) {
     p.name = benchmark.text_at("client");
     if (p.longest <= 1)
         p.shortest = number_at(benchmark, "shortest", p.shortest);
@@ -96,24 +94,26 @@ void fill(const JsonValue& benchmark, const MeasuredRow& row, ServedProtocol& p)
         p.balance_steps = whole_at(server, "balance_steps", p.balance_steps);
         p.poll_steps = whole_at(server, "poll_steps", p.poll_steps);
         p.compile_s = number_at(server, "compile_s", p.compile_s);
+        if (const JsonValue* kept = server.find("prefix_cache"))
+            p.prefix_cache = kept->boolean();
         return;
     }
 }
 
 constexpr std::string_view kFirstToken = "served_first_token", kPerToken = "served_per_token";
 
-/// What clients wait for in the run of one measurement, in milliseconds.
+/// The waits of clients in the run of one measurement, in milliseconds.
 struct Waits {
     Prediction first, per_token;
 };
 
-Waits not_run(const std::string& why) {
+static Waits not_run(const std::string& why) {
     const Prediction none{.status = "unsupported", .reason = why};
     return {none, none};
 }
 
-Waits serve(const Session& session, const Model& model, const MeasuredRow& row,
-            const Conditions& conditions) {
+static Waits serve(const Session& session, const Model& model, const MeasuredRow& row,
+                   const Conditions& conditions) {
     const std::int64_t clients = row.batch.value_or(1);
     const ServedProtocol protocol = protocol_of(row, data_table("server_benchmarks.json"));
     // Far beyond every published run; a row may state any number, and each request is kept.
@@ -139,12 +139,10 @@ Waits serve(const Session& session, const Model& model, const MeasuredRow& row,
 }
 
 /// Rows of one key are read from one run.
-RowKey key_of(MeasuredRow row) {
+static RowKey key_of(MeasuredRow row) {
     row.phase.clear();
     return row_key(row);
 }
-
-} // namespace
 
 ServedProtocol protocol_of(const MeasuredRow& row, const std::filesystem::path& file) {
     ServedProtocol p;
@@ -203,6 +201,7 @@ ServingRequest request_of(const ServedProtocol& protocol, std::int64_t clients) 
     request.plan.engine.wait_tokens = protocol.wait_tokens;
     request.plan.engine.wait_steps = protocol.wait_steps;
     request.plan.engine.poll_steps = protocol.poll_steps;
+    request.plan.engine.prefix_cache = protocol.prefix_cache;
     request.find_capacity = false;
     return request;
 }

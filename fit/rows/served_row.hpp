@@ -35,10 +35,11 @@ struct ServedProtocol {
         kv_cache;                ///< of the server, where its script has no other; else published_cache()
     double wait_tokens = 0;      ///< of the server: EngineLimits::wait_tokens
     std::int64_t wait_steps = 0; ///< of the server: EngineLimits::wait_steps
-    /// Of the server: with data-parallel attention, EngineLimits::wait_prompts is the number of its groups,
-    /// and prompts wait so many steps; 0: none do.
+    /// A rule of the server: with data-parallel attention, EngineLimits::wait_prompts is the number of its
+    /// groups, and prompts wait so many steps; 0: none do.
     std::int64_t balance_steps = 0;
     std::int64_t poll_steps = 1; ///< of the server: EngineLimits::poll_steps
+    bool prefix_cache = true;    ///< of the server: EngineLimits::prefix_cache
     /// Seconds that the first prompts, sent at once, wait beyond their turn for kernels that the server
     /// compiles for shapes which no request to warm up had.
     double compile_s = 0;
@@ -57,9 +58,9 @@ struct MeanWaits {
     double token_ms = 0; ///< for each later one
 };
 
-/// Of `outcome`, with so many requests in flight: those after the warm-up. The first that are sent, all at
-/// once, also wait for what the server compiles then. Worked: of 80 requests, 8 in flight, compile_s 1.6 adds
-/// 160 ms to the mean wait for a first token.
+/// The means of `outcome`, with so many requests in flight, over those after the warm-up. The first that are
+/// sent, all at once, also wait for what the server compiles then. Worked: of 80 requests, 8 in flight,
+/// compile_s 1.6 adds 160 ms to the mean wait for a first token.
 MeanWaits mean_waits(const ServingOutcome& outcome, const ServedProtocol& protocol, std::int64_t in_flight);
 
 /// Whether a row is of that kind: phase `served_first_token` or `served_per_token`. Its batch is the number

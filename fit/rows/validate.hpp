@@ -21,9 +21,8 @@
 
 namespace archsim {
 
-/// What the estimate of a row of power consists of, in watts at the row's boundary: the events and static
-/// power of the devices with the share of the supply's loss that they cause, and what is neither (board,
-/// host).
+/// The parts of the estimate of a row of power, in watts at the row's boundary: the events and static power
+/// of the devices with the share of the supply's loss that they cause, and what is neither (board, host).
 struct PowerParts {
     std::array<double, kEventCount> event_w{};
     double static_w = 0, outside_w = 0;
@@ -32,7 +31,6 @@ struct PowerParts {
     double item_s = 0;                                        ///< seconds per item, as estimated
     double limit_w = std::numeric_limits<double>::infinity(); ///< what the row would state at the power limit
     std::string family;                                       ///< "gpu"
-    /// What the row is estimated at.
     double total() const {
         double sum = static_w + outside_w;
         for (const double watts : event_w)
@@ -118,8 +116,8 @@ struct MeasuredWorkload {
     std::string problem; ///< why there is no such workload; empty when there is
 };
 
-/// Of a model made of parts, rows name the whole: an image size means the part that takes images, one token
-/// the decoder, more tokens the encoder.
+/// Where a model is made of parts, rows name the whole: an image size means the part that takes images, one
+/// token the decoder, more tokens the encoder.
 MeasuredWorkload find_workload(const Catalogue& catalogue, const MeasuredRow& row);
 
 /// The length that stands for inputs of a data set, "177" of "variable:177"; any other text as it is.

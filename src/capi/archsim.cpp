@@ -42,24 +42,22 @@ struct archsim_engine {
     archsim::StepEngine engine;
 };
 
-namespace {
-
 using namespace archsim;
 
-char* copy_text(std::string_view text) {
+static char* copy_text(std::string_view text) {
     char* copy = new char[text.size() + 1];
     text.copy(copy, text.size());
     copy[text.size()] = '\0';
     return copy;
 }
 
-archsim_status status_of(const Error& problem) {
+static archsim_status status_of(const Error& problem) {
     if (dynamic_cast<const UsageError*>(&problem) != nullptr)
         return ARCHSIM_USAGE;
     return dynamic_cast<const IncompleteError*>(&problem) != nullptr ? ARCHSIM_INCOMPLETE : ARCHSIM_INPUT;
 }
 
-archsim_outcome outcome_of(Status status) {
+static archsim_outcome outcome_of(Status status) {
     switch (status) {
     case Status::ok:
         return ARCHSIM_ESTIMATED;
@@ -75,7 +73,7 @@ archsim_outcome outcome_of(Status status) {
 
 /// Runs `body` and turns exceptions into a status and a sentence.
 template <typename Body>
-archsim_status guarded(char** error, Body body) {
+static archsim_status guarded(char** error, Body body) {
     if (error != nullptr)
         *error = nullptr;
     const auto failed = [error](archsim_status status, const char* why) noexcept {
@@ -99,21 +97,21 @@ archsim_status guarded(char** error, Body body) {
     }
 }
 
-/// What a caller reads although the call failed: nothing there.
+/// A caller who reads although the call failed finds nothing there.
 template <class T>
-void clear(T* out) {
+static void clear(T* out) {
     if (out != nullptr)
         *out = {};
 }
 
 template <typename... Pointers>
-void require(const char* function, const Pointers*... pointers) {
+static void require(const char* function, const Pointers*... pointers) {
     if (!(pointers && ...))
         throw UsageError(std::string(function) + ": an argument that must be given is NULL");
 }
 
 /// A sentence as far as it fits, whole characters of UTF-8.
-void copy_cut(std::string_view text, char* to, std::size_t room) {
+static void copy_cut(std::string_view text, char* to, std::size_t room) {
     std::size_t length = std::min(text.size(), room - 1);
     while (length < text.size() && length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0U) == 0x80U)
         --length;
@@ -121,7 +119,7 @@ void copy_cut(std::string_view text, char* to, std::size_t room) {
 }
 
 /// Texts of the fields that the two structures hold; what is zero is not given.
-QuestionTexts texts_of(const archsim_workload* workload, const archsim_conditions* conditions) {
+static QuestionTexts texts_of(const archsim_workload* workload, const archsim_conditions* conditions) {
     QuestionTexts texts(Spelling::key);
     const auto number = [&](const char* field, int64_t value) {
         if (value != 0)
@@ -155,14 +153,14 @@ QuestionTexts texts_of(const archsim_workload* workload, const archsim_condition
     return texts;
 }
 
-Result answer(const archsim_session& session, const Model& model, const char* device,
-              const QuestionTexts& texts) {
+static Result answer(const archsim_session& session, const Model& model, const char* device,
+                     const QuestionTexts& texts) {
     const Question question = texts.question(model);
     return session.session.estimate(question.workload, device, question.conditions);
 }
 
 /// The same for a question that was put together; what only a server is asked would be dropped.
-Result answer(const archsim_session& session, const archsim_question& question, const char* device) {
+static Result answer(const archsim_session& session, const archsim_question& question, const char* device) {
     if (const auto fields = question.server.of_servers_alone(); !fields.empty())
         throw UsageError(fields.front() + ": only for a server (archsim_serve_json, archsim_make_engine)");
     return answer(session, question.model, device, question.texts);
@@ -173,7 +171,7 @@ struct AskedServer {
     Conditions conditions;
 };
 
-AskedServer asked_server(const archsim_question& question) {
+static AskedServer asked_server(const archsim_question& question) {
     QuestionTexts texts = question.texts;
     if (!texts.has("prompt_tokens") && !texts.has("generate_tokens"))
         texts.give("prompt_tokens", "1"); // layouts are of answers to prompts; lengths are the load's
@@ -187,7 +185,7 @@ AskedServer asked_server(const archsim_question& question) {
     return server;
 }
 
-archsim_estimate numbers_of(const Result& result) {
+static archsim_estimate numbers_of(const Result& result) {
     const Estimate& e = result.estimate;
     archsim_estimate numbers = {};
     numbers.outcome = outcome_of(e.status);
@@ -195,7 +193,7 @@ archsim_estimate numbers_of(const Result& result) {
         copy_cut(e.reason, numbers.reason, sizeof numbers.reason);
         return numbers;
     }
-    // What is not known is a number that is none inside of the library, and 0 in C.
+    // Inside of the library the unknown is a number that is none; in C it is 0.
     const auto known = [](double value) { return std::isfinite(value) ? value : 0; };
     numbers.latency_s = known(e.latency_s);
     numbers.latency_low_s = known(e.latency_interval.low);
@@ -213,8 +211,6 @@ archsim_estimate numbers_of(const Result& result) {
     }
     return numbers;
 }
-
-} // namespace
 
 const char* archsim_version(void) {
     return version().data();

@@ -156,6 +156,7 @@ static TensorId mix(GraphMaker& g, const std::string& path, std::size_t layer, c
     case MixerKind::lightning:
     case MixerKind::convolution:
     case MixerKind::gated_linear:
+    case MixerKind::token_shift:
         return add_recurrence(g, path, layer, m, x);
     }
     return kNoTensor;
@@ -202,13 +203,13 @@ TensorId add_latent_attention(GraphMaker& g, const std::string& path, std::size_
         // The lightning indexer scores every cached position with a few narrow heads.
         const std::string ix = path + "/indexer";
         const std::int64_t width = m.index_heads * m.index_size;
-        g.set_chosen(add_index(
+        g.left("chosen") = add_index(
             g, ix, layer, m, x,
             {g.linear(ix + "/wq_b", compressed_query, m.query_rank > 0 ? m.query_rank : d, width, false),
-             g.linear(ix + "/wk", x, d, m.index_size, false)}));
+             g.linear(ix + "/wk", x, d, m.index_size, false)});
     }
-    if (m.index_keeps > 0 && g.chosen() != kNoTensor)
-        inputs.push_back(g.chosen());
+    if (m.index_keeps > 0 && g.left("chosen") != kNoTensor)
+        inputs.push_back(g.left("chosen"));
     const auto attended = g.nodes(
         "LatentAttention", path, std::move(inputs),
         {"/" + path + "/LatentAttention_output_0", g.numbered("present.#.latent", layer)}, sizes, kOwnDomain);

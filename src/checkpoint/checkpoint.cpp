@@ -10,23 +10,21 @@
 
 namespace archsim {
 
-namespace {
-
 using checkpoint::Decoder;
 
 // No configuration is larger; what is, is another file.
 constexpr std::uintmax_t kLargestConfig = 64u << 20;
 // In the folder of an adapter, which has no config.json; its fields say so and the reader refuses them.
 constexpr const char* kAdapter = "adapter_config.json";
-// What a model runs with when nothing is asked: as the models of the catalogue.
+// The sizes when nothing is asked: as the models of the catalogue.
 constexpr std::int64_t kDefaultSequence = 512;
 constexpr const char* kPast = "past_sequence";
 
-std::string read_file(const std::filesystem::path& file) {
+static std::string read_file(const std::filesystem::path& file) {
     return checkpoint::read_config_text(file, kLargestConfig);
 }
 
-Checkpoint finish(Decoder decoder, const std::filesystem::path& file = {}) {
+static Checkpoint finish(Decoder decoder, const std::filesystem::path& file = {}) {
     Checkpoint out{.graph = checkpoint::build_graph(decoder)};
     if (decoder.stated.parameters > 0)
         checkpoint::check_gguf_parameters(decoder, out.graph, file.string());
@@ -50,16 +48,16 @@ struct QuantizationFile {
 constexpr QuantizationFile kQuantizationFiles[] = {
     {"hf_quant_config.json", "modelopt"}, {"quantize_config.json", "gptq"}, {"quant_config.json", "awq"}};
 
-/// What the object says of the quantisation itself; null: nothing.
-nlohmann::json* quantization_in(nlohmann::json& object) {
+/// The object's own statement of the quantisation; null: none.
+static nlohmann::json* quantization_in(nlohmann::json& object) {
     for (const char* key : {"quantization_config", "compression_config", "quantization"})
         if (const auto it = object.find(key); it != object.end() && it->is_object() && !it->empty())
             return &*it;
     return nullptr;
 }
 
-/// What the first of the files beside the configuration says; null: there is none.
-nlohmann::json read_quantization_file(const std::filesystem::path& folder) {
+/// The statement of the first of the files beside the configuration; null: there is none.
+static nlohmann::json read_quantization_file(const std::filesystem::path& folder) {
     for (const QuantizationFile& file : kQuantizationFiles) {
         std::error_code ignored;
         const auto path = folder / file.name;
@@ -75,7 +73,7 @@ nlohmann::json read_quantization_file(const std::filesystem::path& folder) {
     return nullptr;
 }
 
-nlohmann::json with_quantization(nlohmann::json document, const std::filesystem::path& folder) {
+static nlohmann::json with_quantization(nlohmann::json document, const std::filesystem::path& folder) {
     nlohmann::json* own = quantization_in(document);
     for (auto& [key, part] : document.items())
         if (!own && key.ends_with("_config") && part.is_object())
@@ -93,8 +91,8 @@ nlohmann::json with_quantization(nlohmann::json document, const std::filesystem:
     return document;
 }
 
-Decoder read_folder(const std::filesystem::path& folder, const std::filesystem::path& config,
-                    const Budget& budget) {
+static Decoder read_folder(const std::filesystem::path& folder, const std::filesystem::path& config,
+                           const Budget& budget) {
     Decoder d = checkpoint::read_config(
         with_quantization(checkpoint::parse_python_json(read_file(config), config.string()), folder),
         config.string(), budget);
@@ -109,8 +107,6 @@ Decoder read_folder(const std::filesystem::path& folder, const std::filesystem::
     }
     return d;
 }
-
-} // namespace
 
 bool is_checkpoint(const std::filesystem::path& path) {
     const std::string ending = path.extension().string();

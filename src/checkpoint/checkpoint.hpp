@@ -14,7 +14,7 @@
 
 namespace archsim {
 
-/// What a checkpoint says of a language model.
+/// The facts that a checkpoint states of a language model.
 struct CheckpointFacts {
     std::string architecture; ///< as the file names it ("Qwen3ForCausalLM")
     std::int64_t layers = 0, hidden = 0, vocabulary = 0, max_context = 0;

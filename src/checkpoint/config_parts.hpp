@@ -49,7 +49,7 @@ std::vector<bool> read_expert_layers(Fields& f, std::size_t layers);
 /// A mixer with a state instead of a cache, and a gated short convolution.
 TokenMixer read_recurrent_mixer(Fields& f, std::int64_t hidden);
 TokenMixer read_convolution_mixer(Fields& f, std::int64_t hidden);
-/// What each layer sees: by list, pattern, period, or the default of the class.
+/// The window of each layer: by list, pattern, period, or the default of the class.
 std::vector<LayerWindow> read_windows(Fields& f, const Implied& implied, std::size_t layers,
                                       std::vector<Finding>& findings);
 /// The layers from whichever pattern the configuration states.

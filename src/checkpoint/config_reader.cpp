@@ -9,17 +9,15 @@
 
 namespace archsim::checkpoint {
 
-namespace {
-
 using nlohmann::json;
 
-DataType type_of(const std::string& name) {
+static DataType type_of(const std::string& name) {
     return name == "float16" ? DataType::float16 : name == "float32" ? DataType::float32 : DataType::bfloat16;
 }
 
 /// The part of `object` that describes a decoder: under a usual name, or where the object has no layers of
 /// its own, the only part with a vocabulary and layers (llm_cfg of VILA, language_model). The end: none.
-json::const_iterator inner_decoder(const json& object) {
+static json::const_iterator inner_decoder(const json& object) {
     for (const char* key : {"text_config", "llm_config", "language_config", "thinker_config"})
         if (const auto it = object.find(key); it != object.end() && it->is_object())
             return it;
@@ -39,7 +37,7 @@ json::const_iterator inner_decoder(const json& object) {
 }
 
 /// The object that describes the decoder, its place, and what the objects around it say of other parts.
-const json& text_part(const json& document, std::string& prefix, json& around) {
+static const json& text_part(const json& document, std::string& prefix, json& around) {
     const json* part = &document;
     for (auto it = inner_decoder(*part); it != part->end(); it = inner_decoder(*part)) {
         around.insert(part->begin(), part->end());
@@ -50,7 +48,7 @@ const json& text_part(const json& document, std::string& prefix, json& around) {
     return *part;
 }
 
-void fill_facts(Decoder& d, std::int64_t experts, std::int64_t active) {
+static void fill_facts(Decoder& d, std::int64_t experts, std::int64_t active) {
     fill_attention_facts(d);
     d.facts.experts = experts;
     d.facts.active_experts = experts > 0 ? active : 0;
@@ -60,7 +58,8 @@ void fill_facts(Decoder& d, std::int64_t experts, std::int64_t active) {
                                                               : "bf16";
 }
 
-void note_unknown_type(const std::string& type, const std::string& file, std::vector<Finding>& findings) {
+static void note_unknown_type(const std::string& type, const std::string& file,
+                              std::vector<Finding>& findings) {
     findings.push_back(found(
         FindingKind::unknown_name, Severity::warning, file, "model_type",
         fmt::format("\"{}\" is not known; read by its fields as a decoder with a norm before each half, "
@@ -70,7 +69,7 @@ void note_unknown_type(const std::string& type, const std::string& file, std::ve
 }
 
 /// Gemma 3n and 4: a row per layer and token, a narrow path beside attention, parallel streams.
-void read_layer_inputs(Fields& f, Decoder& d) {
+static void read_layer_inputs(Fields& f, Decoder& d) {
     LayerInputs& in = d.layer_inputs;
     in.width = f.count({"hidden_size_per_layer_input"}, 0);
     if (in.width == 0)
@@ -83,8 +82,27 @@ void read_layer_inputs(Fields& f, Decoder& d) {
     f.skip({"activation_sparsity_pattern"});
 }
 
+/// LongCat-Flash-Lite (modeling_longcat_ngram.py): rows for the last tokens by their hash, of tables that
+/// share the width of the model among them, and a narrow matrix behind each. In memory; what a token takes of
+/// them is not counted.
+static void read_group_tables(Fields& f, Decoder& d) {
+    const std::int64_t ratio = f.count({"ngram_vocab_size_ratio"}, 0);
+    if (ratio == 0)
+        return;
+    const std::int64_t tables = f.count({"emb_split_num"}, 1, 1) * (f.count({"emb_neighbor_num"}, 2, 2) - 1);
+    if (d.facts.hidden % tables != 0 ||
+        static_cast<double>(ratio) > kLargestCount / static_cast<double>(d.facts.vocabulary))
+        f.refuse("emb_split_num", "tables for groups of tokens must divide the width of the model");
+    const std::int64_t width = d.facts.hidden / tables;
+    d.resident.push_back({"ngram_embeddings.embedders", {tables, ratio * d.facts.vocabulary, width}});
+    d.resident.push_back({"ngram_embeddings.post_projs", {tables, width, d.facts.hidden}});
+    d.findings.push_back(found(FindingKind::unsupported, Severity::warning, f.file(),
+                               f.place("ngram_vocab_size_ratio"),
+                               "tables for groups of tokens: in memory, their look-ups are not priced"));
+}
+
 /// Norms of the residual stream: what they have, and whether two halves of a layer share one.
-void read_norms(Fields& f, const Implied& implied, Decoder& d) {
+static void read_norms(Fields& f, const Implied& implied, Decoder& d) {
     d.layer_norm = implied.layer_norm;
     d.table_norm = implied.table_norm;
     const bool parallel =
@@ -98,7 +116,7 @@ void read_norms(Fields& f, const Implied& implied, Decoder& d) {
 
 /// LongCat-Flash (arXiv:2509.01322, section 2.2): each layer is two of attention and a dense MLP, and its
 /// experts work beside the first.
-std::vector<DecoderLayer> in_pairs(const std::vector<DecoderLayer>& layers, const FeedForward& dense) {
+static std::vector<DecoderLayer> in_pairs(const std::vector<DecoderLayer>& layers, const FeedForward& dense) {
     std::vector<DecoderLayer> pairs;
     for (const DecoderLayer& layer : layers) {
         pairs.insert(pairs.end(), 2, layer);
@@ -110,7 +128,7 @@ std::vector<DecoderLayer> in_pairs(const std::vector<DecoderLayer>& layers, cons
 
 /// DeepSeek-V4: residual streams side by side, which a small matrix in fp32 mixes in front of each half of a
 /// layer and of the head. What it multiplies is not counted; it lies in memory.
-void read_streams(Fields& f, Decoder& d) {
+static void read_streams(Fields& f, Decoder& d) {
     const std::int64_t streams = f.count({"hc_mult"}, 1, 1);
     if (streams == 1)
         return;
@@ -123,7 +141,7 @@ void read_streams(Fields& f, Decoder& d) {
 
 /// Layers that attend to an image (Llama 3.2 Vision) are left out where there is none: in memory, not
 /// computed.
-void set_cross_layers_aside(Fields& f, Decoder& d) {
+static void set_cross_layers_aside(Fields& f, Decoder& d) {
     auto layers = f.counts({"cross_attention_layers"});
     std::sort(layers.rbegin(), layers.rend());
     for (const std::int64_t i : layers) {
@@ -139,7 +157,7 @@ void set_cross_layers_aside(Fields& f, Decoder& d) {
 
 /// Towers of sound and other parts beside the language model: by their width and layers where these are said,
 /// else named.
-void read_other_parts(Fields& top, Decoder& d) {
+static void read_other_parts(Fields& top, Decoder& d) {
     for (const auto& [key, part] : top.object().items()) {
         constexpr std::string_view kConfig = "_config";
         if (!part.is_object() || !key.ends_with(kConfig) || top.was_read(key) || changes_no_size(key))
@@ -180,8 +198,6 @@ void read_other_parts(Fields& top, Decoder& d) {
                       : "a part beside the language model, which is not counted"));
     }
 }
-
-} // namespace
 
 void read_head(Fields& f, Fields& top, Decoder& d) {
     const HeadKind kind = head_of(d.facts.architecture);
@@ -310,6 +326,7 @@ Decoder read_config(const json& document, const std::string& file, const Budget&
     if (f.count({"word_embed_proj_dim"}, d.facts.hidden) != d.facts.hidden)
         f.refuse("word_embed_proj_dim", "tables of another width than the layers are not known");
     read_layer_inputs(f, d);
+    read_group_tables(f, d);
     set_cross_layers_aside(f, d);
     read_prediction(f, d);
     read_quantization(prefix.empty() || !inner.contains("quantization_config") ? top : f, d);

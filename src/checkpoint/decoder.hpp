@@ -22,11 +22,12 @@ enum class MixerKind : std::uint8_t {
     lightning,    ///< linear attention with a fixed decay per head (MiniMax-01, arXiv:2501.08313)
     convolution,  ///< gated short convolution (LFM2)
     gated_linear, ///< a gated recurrence of every channel (RG-LRU, arXiv:2402.19427, section 2.4)
+    token_shift,  ///< a delta rule with rates per channel over mixed neighbours (RWKV-7, arXiv:2503.14456)
     compressed,   ///< a window, and one vector for every few positions before it (DeepSeek-V4)
     linear,       ///< one matrix instead of attention
 };
 
-/// What a layer sees of the positions before it.
+/// The positions before it that a layer sees.
 struct LayerWindow {
     std::int64_t positions = 0; ///< 0: all
     bool chunked = false;       ///< it does not slide
@@ -34,7 +35,7 @@ struct LayerWindow {
 
 enum class HeadNorm : std::uint8_t { none, per_head, whole };
 
-/// What mixes the tokens of a layer; sizes that the kind does not have stay 0.
+/// The mixer of a layer's tokens; sizes that the kind does not have stay 0.
 struct TokenMixer {
     MixerKind kind = MixerKind::none;
     std::int64_t heads = 0, kv_heads = 0, head_size = 0;
@@ -65,6 +66,8 @@ struct TokenMixer {
     std::int64_t gate_rank =
         0; ///< gated_delta: gate and a decay per channel go through this width; 0: neither
     bool channel_decays = false; ///< gated_delta: a decay per channel of the keys, whatever the gate's width
+    std::int64_t decay_rank = 0, rate_rank = 0,
+                 first_rank = 0; ///< token_shift: of decays, rates, first values
     bool kernel_bias = false;
     bool sub_norm = false; ///< the result is normalised in front of the output projection
     double state_bits = 0; ///< of the recurrent state; 0: as activations
@@ -82,6 +85,7 @@ struct FeedForward {
     bool linear = false;           ///< one matrix instead of an MLP
     std::int64_t idle_experts = 0; ///< that the router may choose and that compute nothing
     bool sub_norm = false;         ///< the inner activations are normalised in front of the last matrix
+    bool shifted = false;          ///< its input is mixed with that of the token before
     std::int64_t latent = 0; ///< width that experts work in, between two projections; 0: the hidden size
 };
 
@@ -100,14 +104,14 @@ struct ResidentWeight {
     double bits = 0; ///< per element; 0: as the type of the checkpoint
 };
 
-/// What layers are given beside the residual stream (Gemma 3n); sizes of parts that are not there stay 0.
+/// The inputs of layers beside the residual stream (Gemma 3n); sizes of parts that are not there stay 0.
 struct LayerInputs {
     std::int64_t width = 0, vocabulary = 0; ///< a row of this width per layer and token of this vocabulary
     std::int64_t rank = 0;                  ///< of a narrow path beside attention (LAuReL, arXiv:2411.07501)
     std::int64_t streams = 0;               ///< residual streams side by side (AltUp, arXiv:2301.13310)
 };
 
-/// What a file says of its weights as a whole.
+/// A file's statements of its weights as a whole.
 struct StatedWeights {
     double parameters = 0; ///< sum over its tensors; 0: not stated
     std::string unread;    ///< the largest tensor that no part of the decoder is read from

@@ -22,9 +22,17 @@ struct DiffusionPart {
     /// Sizes, or arithmetic over them, whose product is how often it runs for one batch: "steps" of a
     /// denoiser, "guidance" of a text encoder that reads the negative prompt too. Empty: once.
     std::vector<std::string> times;
-    bool divides = false; ///< several devices may divide its tokens among them (sequence parallelism)
-    double share = 1;     ///< of those executions, where parts share them
+    /// Which tokens several devices may divide among them (sequence parallelism): none, those of the image,
+    /// or also those of the prompt, which run beside them.
+    enum class Divides : std::uint8_t { nothing, image, all } divides = Divides::nothing;
+    double share = 1; ///< of those executions, where parts share them
 };
+
+// For denoisers that divide: sizes (and inputs) that say how many tokens of image and prompt other devices
+// have, and what names of the copies around an exchange between devices hold.
+inline constexpr const char* kOtherTokens = "other_tokens";
+inline constexpr const char* kOtherPrompts = "other_prompts";
+inline constexpr std::string_view kExchange = "/exchange";
 
 /// A pipeline. Sizes `batch` (images), `height` and `width` (pixels) and `sequence` (tokens of the prompt,
 /// padded) are symbols of the graphs; `steps` and `guidance` (2: with classifier-free guidance, which runs

@@ -12,8 +12,6 @@
 
 namespace archsim::checkpoint {
 
-namespace {
-
 // Norms, biases and tables of angles that the graph has in other places or not at all stay below.
 constexpr double kTolerance = 0.01;
 
@@ -76,11 +74,12 @@ class GgufReader {
         for (const auto& pair : model_types().at("gguf_modules"))
             set_bits(fmt::format("blk.{}.{}.weight", i, pair[0].get_ref<const std::string&>()),
                      fmt::format("model.layers.{}.{}", i, pair[1].get_ref<const std::string&>()));
-        DecoderLayer layer{.mixer = read_gguf_mixer(f_, i, windows_[static_cast<std::size_t>(i)])};
+        DecoderLayer layer = read_gguf_mixers(f_, i, windows_[static_cast<std::size_t>(i)]);
         if (layer.mixer.kind == MixerKind::latent && f_.block(i, "attn_kv_b.weight") &&
             f_.block(i, "attn_k_b.weight")) // both forms of one matrix; one of them runs
             for (const char* other : {"attn_k_b", "attn_v_b"})
                 keep(fmt::format("blk.{}.{}.weight", i, layer.mixer.expanded ? other : "attn_kv_b"));
+        all_of(fmt::format("blk.{}.hc_", i), [&](const std::string& name) { keep(name); }); // DeepSeek-V4
         read_feed_forward(i, layer.feed_forward);
         layer.one_norm = f_.block(i, "attn_norm.weight") && !f_.block(i, "ffn_norm.weight") &&
                          !f_.block(i, "post_attention_norm.weight") && !f_.block(i, "attn_norm_2.weight");
@@ -217,8 +216,6 @@ class GgufReader {
     std::vector<LayerWindow> windows_; ///< per block
     Decoder d_;
 };
-
-} // namespace
 
 Decoder read_gguf(const std::filesystem::path& file) {
     GgufHeader header = read_gguf_parts(file);

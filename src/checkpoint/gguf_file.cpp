@@ -12,8 +12,6 @@
 
 namespace archsim::checkpoint {
 
-namespace {
-
 constexpr double kByte = 8;
 
 // Numbers: enum ggml_type (ggml/include/ggml.h); blocks: ggml/src/ggml-common.h, the same as GGML_QUANT_SIZES
@@ -33,8 +31,6 @@ constexpr std::array kTypes = {
     GgmlType{35, 256, 66, "tq2_0"},   GgmlType{39, 32, 17, "mxfp4"},    GgmlType{40, 64, 36, "nvfp4"},
     GgmlType{41, 128, 18, "q1_0"},    GgmlType{42, 64, 18, "q2_0"},
 };
-
-} // namespace
 
 const GgmlType* ggml_type(std::uint32_t id) {
     const auto found = std::ranges::find(kTypes, id, &GgmlType::id);
@@ -132,8 +128,6 @@ double elements(const GgufTensor& tensor) {
         product *= static_cast<double>(size);
     return product;
 }
-
-namespace {
 
 // Types of metadata values (ggml/docs/gguf.md).
 enum class Value : std::uint32_t { u8, i8, u16, i16, u32, i32, f32, boolean, text, array, u64, i64, f64 };
@@ -298,15 +292,13 @@ constexpr const char *kCount = "split.count", *kNumber = "split.no", *kTensors =
 // The key is of 16 bits.
 constexpr double kMostParts = 65535;
 
-[[noreturn]] void refuse_part(const std::filesystem::path& file, std::string what, std::string hint) {
+[[noreturn]] static void refuse_part(const std::filesystem::path& file, std::string what, std::string hint) {
     refuse(file.string(), std::move(what), std::move(hint), {}, FindingKind::malformed_file);
 }
 
-std::string ending(std::size_t part, std::size_t parts) {
+static std::string ending(std::size_t part, std::size_t parts) {
     return fmt::format("-{:05}-of-{:05}", part + 1, parts);
 }
-
-} // namespace
 
 GgufHeader read_gguf_header(const std::filesystem::path& file) {
     return HeaderReader(file).read();

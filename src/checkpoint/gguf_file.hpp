@@ -90,11 +90,11 @@ class GgufFile {
 
 double elements(const GgufTensor& tensor);
 
-/// The mixer of layer `i`, which sees `window`; kind none where it has none.
-TokenMixer read_gguf_mixer(const GgufFile& file, std::int64_t i, const LayerWindow& window);
+/// Layer `i` with what mixes its tokens, which sees `window`, and nothing else; kind none where it has none.
+DecoderLayer read_gguf_mixers(const GgufFile& file, std::int64_t i, const LayerWindow& window);
 
-/// What each layer sees: from the keys of the file, and from what llama.cpp knows by the
-/// name of the architecture where they leave it open.
+/// The window of each layer: from the keys of the file, and from what llama.cpp knows by the name of the
+/// architecture where they leave it open.
 std::vector<LayerWindow> read_gguf_windows(const GgufHeader& header, const std::string& architecture,
                                            std::size_t layers, const std::string& file,
                                            std::vector<Finding>& findings);

@@ -1,4 +1,4 @@
-// What mixes the tokens of a layer of a GGUF file, told by its tensors.
+// The token mixers of a GGUF file's layers, told by their tensors.
 
 #include "checkpoint/fields.hpp"
 #include "checkpoint/gguf_file.hpp"
@@ -73,6 +73,29 @@ static TokenMixer read_latent(const GgufFile& f, std::int64_t i) {
     return m;
 }
 
+/// One vector a position that is key and value of all heads, a window of them, and vectors that stand for
+/// several (DeepSeek-V4; llama.cpp, src/models/deepseek4.cpp).
+static TokenMixer read_compressed(const GgufFile& f, std::int64_t i) {
+    TokenMixer m{.kind = MixerKind::compressed, .heads = f.whole(f.at_layer("attention.head_count", i, 0))};
+    m.kv_heads = 1;
+    m.head_size = f.size(i, "attn_kv.weight", 1);
+    m.query_rank = f.size(i, "attn_q_a.weight", 1);
+    m.output_groups = f.count("attention.output_group_count");
+    m.output_rank = f.count("attention.output_lora_rank");
+    m.window = f.count("attention.sliding_window");
+    m.sinks = f.block(i, "attn_sinks.weight") != nullptr;
+    m.ratio = f.size(i, "attn_compressor_ape.weight", 1);
+    if (f.block(i, "indexer.attn_q_b.weight")) {
+        m.index_heads = f.count("attention.indexer.head_count");
+        m.index_size = f.count("attention.indexer.key_length");
+        m.index_keeps = f.count("attention.indexer.top_k");
+    }
+    if (m.heads < 1 || m.query_rank < 1 || f.size(i, "attn_q_b.weight", 1) != m.heads * m.head_size ||
+        m.heads % m.output_groups != 0 || (m.index_heads > 0 && m.ratio < 1))
+        f.refuse(fmt::format("states no sizes of the compressed attention of layer {}", i));
+    return m;
+}
+
 /// LFM2: a short convolution between two gates.
 static TokenMixer read_convolution(const GgufFile& f, std::int64_t i) {
     TokenMixer m{.kind = MixerKind::convolution};
@@ -102,7 +125,7 @@ static TokenMixer read_recurrence(const GgufFile& f, std::int64_t i) {
         m.time_rank = rank;
     } else if (f.block(i, "ssm_in.weight")) {
         m.kind = MixerKind::mamba;
-        m.norm = HeadNorm::whole;
+        m.norm = f.block(i, "ssm_norm.weight") ? HeadNorm::whole : HeadNorm::none;
         m.heads = rank;
         m.head_size = inner / rank;
         m.kv_heads = groups;
@@ -118,34 +141,31 @@ static TokenMixer read_recurrence(const GgufFile& f, std::int64_t i) {
     return m;
 }
 
-TokenMixer read_gguf_mixer(const GgufFile& f, std::int64_t i, const LayerWindow& window) {
+DecoderLayer read_gguf_mixers(const GgufFile& f, std::int64_t i, const LayerWindow& window) {
     const bool state = f.block(i, "ssm_a") || f.block(i, "ssm_a.weight") || f.block(i, "ssm_out.weight");
-    const bool attends = f.block(i, "attn_q.weight") || f.block(i, "attn_kv_a_mqa.weight") ||
+    const bool latent = f.block(i, "attn_kv_a_mqa.weight") != nullptr,
+               compressed = f.block(i, "attn_kv.weight") != nullptr;
+    const bool attends = latent || compressed || f.block(i, "attn_q.weight") ||
                          (f.block(i, "attn_qkv.weight") && f.block(i, "attn_output.weight"));
-    if (state && attends)
-        f.refuse(fmt::format("has attention and a state side by side in layer {}, which is not known", i),
-                 "give its ONNX export");
-    if (state)
-        return read_recurrence(f, i);
-    if (f.block(i, "shortconv.in_proj.weight"))
-        return read_convolution(f, i);
-    if (f.block(i, "attn_kv_a_mqa.weight"))
-        return read_latent(f, i);
+    DecoderLayer layer;
     if (attends)
-        return read_attention(f, i, window);
-    TokenMixer m;
-    if (f.block(i, "attn_output.weight")) // what neural architecture search left of attention: one matrix
-        m.kind = MixerKind::linear;
-    return m;
+        layer.mixer = latent       ? read_latent(f, i)
+                      : compressed ? read_compressed(f, i)
+                                   : read_attention(f, i, window);
+    if (state) // Falcon-H1: beside attention
+        (attends ? layer.beside.emplace() : layer.mixer) = read_recurrence(f, i);
+    else if (f.block(i, "shortconv.in_proj.weight"))
+        layer.mixer = read_convolution(f, i);
+    else if (!attends && f.block(i, "attn_output.weight"))
+        layer.mixer.kind = MixerKind::linear; // what neural architecture search left of attention: one matrix
+    return layer;
 }
 
 // Which layers of a GGUF file attend within a window.
 
-namespace {
-
-/// What llama.cpp sets by name (gguf_windows of hardware_db/model_types.json). A key of the file changes the
-/// period, not which of a group sees everything; an architecture that is not listed has no windows there,
-/// whatever the file says.
+/// Windows that llama.cpp sets by name (gguf_windows of hardware_db/model_types.json). A key of the file
+/// changes the period, not which of a group sees everything; an architecture that is not listed has no
+/// windows there, whatever the file says.
 struct WindowedArchitecture {
     std::string name;
     std::size_t period = 1;    ///< one layer of so many sees everything; 1: all do
@@ -153,17 +173,15 @@ struct WindowedArchitecture {
     std::int64_t window = 0;   ///< where the file states none
     bool chunked = false;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(WindowedArchitecture, name, period, global_first, window,
-                                                chunked)
+static NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(WindowedArchitecture, name, period, global_first,
+                                                       window, chunked)
 
-std::optional<WindowedArchitecture> windowed(const std::string& architecture) {
+    static std::optional<WindowedArchitecture> windowed(const std::string& architecture) {
     for (const auto& row : model_types().at("gguf_windows").get<std::vector<WindowedArchitecture>>())
         if (architecture == row.name)
             return row;
     return std::nullopt;
 }
-
-} // namespace
 
 std::vector<LayerWindow> read_gguf_windows(const GgufHeader& header, const std::string& architecture,
                                            std::size_t layers, const std::string& file,

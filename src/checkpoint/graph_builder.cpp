@@ -7,10 +7,8 @@
 
 namespace archsim::checkpoint {
 
-namespace {
-
 /// The last token of each sequence, as serving stacks compute it.
-TensorId last_token(GraphMaker& g, const std::string& path, TensorId x) {
+static TensorId last_token(GraphMaker& g, const std::string& path, TensorId x) {
     return g.node(
         "Slice", path,
         {x, g.ints({-1}), g.ints({std::numeric_limits<std::int64_t>::max()}), g.ints({1}), g.ints({1})});
@@ -38,7 +36,7 @@ class Residual {
         pending_ = kNoTensor;
         return sum_;
     }
-    /// What `path` computes; `after`: the name of a norm on the way into the stream; empty: none.
+    /// Adds the result of `path`; `after`: the name of a norm on the way into the stream; empty: none.
     void add(const std::string& path, TensorId x, const std::string& after) {
         if (x == kNoTensor)
             return;
@@ -53,7 +51,7 @@ class Residual {
     TensorId sum_, pending_ = kNoTensor;
 };
 
-void add_head(GraphMaker& g, TensorId x, TensorId table) {
+static void add_head(GraphMaker& g, TensorId x, TensorId table) {
     const Decoder& d = g.decoder();
     const std::string path = "lm_head";
     x = last_token(g, path, x);
@@ -70,7 +68,7 @@ void add_head(GraphMaker& g, TensorId x, TensorId table) {
 
 /// Rows that each layer is given beside the residual stream (Gemma 3n and 4); empty: none.
 using LayerRows = std::vector<TensorId>;
-LayerRows add_layer_rows(GraphMaker& g, TensorId ids, TensorId rows) {
+static LayerRows add_layer_rows(GraphMaker& g, TensorId ids, TensorId rows) {
     const LayerInputs& in = g.decoder().layer_inputs;
     const auto layers = static_cast<std::int64_t>(g.decoder().layers.size());
     if (in.width == 0 || layers == 0)
@@ -92,8 +90,8 @@ LayerRows add_layer_rows(GraphMaker& g, TensorId ids, TensorId rows) {
                    names, {{"axis", std::int64_t{-1}}});
 }
 
-/// What a layer makes of its row and the stream.
-TensorId add_layer_input(GraphMaker& g, const std::string& path, TensorId x, TensorId row) {
+/// The input of a layer, from its row and the stream.
+static TensorId add_layer_input(GraphMaker& g, const std::string& path, TensorId x, TensorId row) {
     const std::int64_t width = g.decoder().layer_inputs.width;
     const std::string gate = path + "/per_layer_input_gate";
     const TensorId y = g.activate(gate, "gelu", g.linear(gate, x, g.hidden(), width, false));
@@ -101,14 +99,14 @@ TensorId add_layer_input(GraphMaker& g, const std::string& path, TensorId x, Ten
 }
 
 /// A narrow path beside attention (Gemma 3n; transformers, models/gemma3n/modeling_gemma3n.py).
-TensorId add_narrow_path(GraphMaker& g, const std::string& path, TensorId x) {
+static TensorId add_narrow_path(GraphMaker& g, const std::string& path, TensorId x) {
     const std::int64_t rank = g.decoder().layer_inputs.rank;
     x = g.linear(path + "/linear_left", x, g.hidden(), rank, false);
     return g.linear(path + "/linear_right", x, rank, g.hidden(), false);
 }
 
 /// The sum of parallel streams on their way in or out.
-TensorId add_streams(GraphMaker& g, const std::string& path, TensorId x) {
+static TensorId add_streams(GraphMaker& g, const std::string& path, TensorId x) {
     // The streams between these products are a few sums per element and are not counted.
     TensorId sum = x;
     for (std::int64_t i = 1; i < g.decoder().layer_inputs.streams; ++i) {
@@ -119,7 +117,7 @@ TensorId add_streams(GraphMaker& g, const std::string& path, TensorId x) {
 }
 
 /// One layer: what mixes tokens, then what follows.
-void add_layer(GraphMaker& g, Residual& residual, std::size_t i, const LayerRows& layer_rows) {
+static void add_layer(GraphMaker& g, Residual& residual, std::size_t i, const LayerRows& layer_rows) {
     const DecoderLayer& layer = g.decoder().layers[i];
     const std::string path = "model/layers." + std::to_string(i);
     TensorId normed = kNoTensor;
@@ -134,15 +132,13 @@ void add_layer(GraphMaker& g, Residual& residual, std::size_t i, const LayerRows
     if (f.inner > 0 || f.experts > 0 || f.linear) {
         if (!layer.one_norm || normed == kNoTensor)
             normed = residual.normed(path + "/post_attention_layernorm");
-        residual.add(path, add_feed_forward(g, path, f, normed),
+        residual.add(path, add_feed_forward(g, path, i, f, normed),
                      layer.norms_after ? path + "/post_feedforward_layernorm" : "");
     }
     if (!layer_rows.empty())
         residual.add(path, add_layer_input(g, path, residual.value(path), layer_rows[i]),
                      path + "/post_per_layer_input_norm");
 }
-
-} // namespace
 
 Graph build_graph(const Decoder& decoder) {
     GraphMaker g(decoder);
@@ -265,8 +261,11 @@ static TensorId add_experts(GraphMaker& g, const std::string& path, const std::s
     return f.latent > 0 ? g.linear(path + "/fc2_latent_proj", y, f.latent, d, false) : y;
 }
 
-TensorId add_feed_forward(GraphMaker& g, const std::string& path, const FeedForward& f, TensorId x) {
+TensorId add_feed_forward(GraphMaker& g, const std::string& path, std::size_t layer, const FeedForward& f,
+                          TensorId x) {
     const std::string mlp = path + "/mlp";
+    if (f.shifted)
+        x = shifted(g, mlp, "x_k", x, shift_difference(g, mlp, layer, "shift.#", x));
     if (f.linear)
         return g.linear(mlp + "/linear_mlp", x, g.hidden(), g.hidden(), false);
     if (f.experts == 0)

@@ -84,7 +84,8 @@ TensorId GraphMaker::weight(const std::string& path, std::string_view leaf, Shap
         WeightScheme scheme = decoder_.formats.of(module);
         if (scheme.bits > 0 && scheme.bits_of_matrix > 0)
             scheme.bits += scheme.bits_of_matrix / elements(t);
-        // What a narrow scheme leaves out lies as the checkpoint's type says, whatever is asked for the rest.
+        // Weights that a narrow scheme leaves out lie as the checkpoint's type says, whatever is asked for
+        // the rest.
         const bool wide = scheme.bits <= 0 && (decoder_.weights || decoder_.stored_scale != 1);
         store(id, (wide ? bits_of(decoder_.type) : scheme.bits) * decoder_.stored_scale);
         if (decoder_.products && decoder_.formats.mixed() && scheme.bits > 0 && !scheme.products)
@@ -209,7 +210,7 @@ TensorId GraphMaker::norm(const std::string& path, TensorId x) {
 TensorId GraphMaker::activate(const std::string& path, std::string_view activation, TensorId x) {
     if (activation == "silu" || activation == "swish" || activation == "swiglu")
         return node("Mul", path, {x, node("Sigmoid", path, {x})});
-    if (activation == "relu2") {
+    if (activation == "relu2" || activation == "sqrelu") {
         const TensorId y = node("Relu", path, {x});
         return node("Mul", path, {y, y});
     }

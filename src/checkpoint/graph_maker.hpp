@@ -43,8 +43,8 @@ class GraphMaker {
     TensorId buffer(const std::string& name, Shape shape);
     TensorId input(const std::string& name, DataType type, std::vector<Axis> shape, double storage_bits = 0);
     void output(TensorId tensor, std::vector<Axis> shape);
-    /// What `layer` carries from step to step, as an input and as an output; nothing where the model does not
-    /// generate. `kind`: "past_key_values.#.key", with the layer's number for #.
+    /// The state that `layer` carries from step to step, as an input and as an output; nothing where the
+    /// model does not generate. `kind`: "past_key_values.#.key", with the layer's number for #.
     TensorId past(std::string_view kind, std::size_t layer, std::vector<Axis> shape, double storage_bits = 0);
     void present(TensorId tensor, std::vector<Axis> shape);
     /// A name with the number of the layer in this pass for #.
@@ -72,9 +72,9 @@ class GraphMaker {
     const Decoder& decoder() const { return decoder_; }
     std::int64_t hidden() const { return decoder_.facts.hidden; }
     DataType type() const { return decoder_.type; }
-    /// The positions that the last sparse index chose; layers without one of their own attend to them too.
-    TensorId chosen() const { return chosen_; }
-    void set_chosen(TensorId positions) { chosen_ = positions; }
+    /// A tensor that an earlier layer left for later ones, under its name: the positions that its sparse
+    /// index chose, the values of the first layer.
+    TensorId& left(const std::string& what) { return left_.try_emplace(what, kNoTensor).first->second; }
     /// A weight that lies in memory and takes no part in the graph.
     void keep(const ResidentWeight& weight);
     Graph take();
@@ -93,7 +93,7 @@ class GraphMaker {
     std::map<std::string, TensorId> weights_; ///< of layers that run several times
     std::size_t first_cache_ = 0;             ///< number of the first layer's cache in this pass
     std::map<std::vector<std::int64_t>, TensorId> constants_;
-    TensorId chosen_ = kNoTensor;
+    std::map<std::string, TensorId> left_;
     std::vector<TensorId> stored_;
     std::vector<double> stored_bits_;
     std::set<TensorId> alone_; ///< matrices that meet wide activations where others meet narrow ones
@@ -107,7 +107,7 @@ TensorId add_compressed_attention(GraphMaker& g, const std::string& path, std::s
                                   const TokenMixer& m, TensorId x);
 TensorId add_recurrence(GraphMaker& g, const std::string& path, std::size_t layer, const TokenMixer& m,
                         TensorId x);
-/// What a sparse index reads: queries, the key of each position (or compressed vector), and how many
+/// The inputs of a sparse index: queries, the key of each position (or compressed vector), and how many
 /// positions one key stands for.
 struct IndexInputs {
     TensorId queries = kNoTensor, key = kNoTensor;
@@ -116,7 +116,14 @@ struct IndexInputs {
 /// Positions that narrow heads choose for attention (DeepSeek-V3.2, section 2.1).
 TensorId add_index(GraphMaker& g, const std::string& path, std::size_t layer, const TokenMixer& m, TensorId x,
                    const IndexInputs& inputs);
-TensorId add_feed_forward(GraphMaker& g, const std::string& path, const FeedForward& f, TensorId x);
+/// The difference between the token before and each token, from a state that `layer` carries as `kind`.
+TensorId shift_difference(GraphMaker& g, const std::string& path, std::size_t layer, const std::string& kind,
+                          TensorId x);
+/// x and a learned part of that difference.
+TensorId shifted(GraphMaker& g, const std::string& path, const std::string& leaf, TensorId x,
+                 TensorId difference);
+TensorId add_feed_forward(GraphMaker& g, const std::string& path, std::size_t layer, const FeedForward& f,
+                          TensorId x);
 
 /// Size of a cache that keeps the last `window` of so many positions; 0: all of them.
 std::string kept_positions(const std::string& positions, std::int64_t window);

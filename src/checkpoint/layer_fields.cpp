@@ -57,7 +57,29 @@ bool states_alone(Fields& f) {
     return f.has({"state_size"}) && !f.has({"num_attention_heads", "n_head", "n_heads"});
 }
 
+/// RWKV-7 as flash-linear-attention states it (models/rwkv7): ranks of the narrow widths.
+static TokenMixer read_token_shift(Fields& f, std::int64_t hidden) {
+    TokenMixer m{.kind = MixerKind::token_shift};
+    constexpr double kFloat = 32;
+    m.head_size = f.count({"head_dim", "head_size"}, 64, 1);
+    m.heads = m.kv_heads = hidden / m.head_size;
+    const auto values = f.counts({"value_dim"});
+    if (m.heads * m.head_size != hidden || std::ranges::any_of(values, [&](auto v) { return v != hidden; }))
+        f.refuse("head_dim", "heads and values of another width than the layers are not known");
+    m.decay_rank = f.count({"decay_low_rank_dim"}, 0);
+    m.rate_rank = f.count({"a_low_rank_dim"}, 0);
+    m.first_rank = f.count({"v_low_rank_dim"}, 0);
+    m.gate_rank = f.count({"gate_low_rank_dim"}, 0);
+    if (std::min({m.decay_rank, m.rate_rank, m.first_rank, m.gate_rank}) < 1)
+        f.refuse("decay_low_rank_dim", "the ranks of decays, rates, values and gates are not stated");
+    f.skip({"num_heads", "num_attention_heads", "norm_first", "norm_bias", "hidden_ratio"});
+    m.state_bits = kFloat;
+    return m;
+}
+
 TokenMixer read_mixer(Fields& f, const Implied& implied, std::int64_t hidden) {
+    if (implied.token_shift)
+        return read_token_shift(f, hidden);
     TokenMixer m;
     if (states_alone(f))
         return m;
@@ -287,6 +309,7 @@ FeedForwards read_feed_forwards(Fields& f, const Implied& implied) {
         {"hidden_act", "hidden_activation", "mlp_hidden_act", "activation_function", "ffn_act_fn"}, "silu");
     plain.gated = implied.always_gated || (implied.gated && !ungated(plain.activation));
     plain.sub_norm = implied.sub_norms;
+    plain.shifted = implied.token_shift;
     plain.bias = f.flag({"mlp_bias", "add_ffn_bias", "use_bias"}, implied.mlp_bias);
     const bool beside = f.flag({"enable_moe_block", "residual_moe"});
     const bool has_blocks = f.has({"block_configs"});

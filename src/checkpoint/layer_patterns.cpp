@@ -8,8 +8,6 @@
 
 namespace archsim::checkpoint {
 
-namespace {
-
 using nlohmann::json;
 
 class LayerReader {
@@ -335,8 +333,6 @@ class LayerReader {
     std::vector<bool> sparse_;
     std::vector<DecoderLayer> layers_;
 };
-
-} // namespace
 
 std::vector<DecoderLayer> read_layers(Fields& f, const Implied& implied, std::size_t count,
                                       const TokenMixer& mixer, const FeedForwards& feed_forwards,

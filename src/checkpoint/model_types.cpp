@@ -26,7 +26,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Implied, type, norm, qkv_bias, o
                                                 float_router, shared_gate, output_gate, last_global,
                                                 window_off, one_shared_expert, head_bias, halved_mlp,
                                                 layer_norm, parallel, table_norm, sub_norms, paired_layers,
-                                                window_period, first_windowed, positions, parallel_norms)
+                                                token_shift, window_period, first_windowed, positions,
+                                                parallel_norms)
 
 const Implied& implied_by(std::string_view model_type, bool& known) {
     static const Implied plain;
@@ -42,8 +43,8 @@ const Implied& implied_by(std::string_view model_type, bool& known) {
 
 using nlohmann::json;
 
-/// What `to_diff_dict` of transformers leaves out of a file, because the class of the configuration says the
-/// same. Only of classes whose files are seen without them: parts of other models.
+/// Adds what `to_diff_dict` of transformers leaves out of a file because the class of the configuration says
+/// the same. Only of classes whose files are seen without them: parts of other models.
 void fill_in(json& object) {
     const auto type = object.find("model_type");
     const json& defaults = model_types().at("defaults");
@@ -56,10 +57,8 @@ void fill_in(json& object) {
             object[key] = value;
 }
 
-namespace {
-
 /// Names of one author each for what all others call the second.
-void rename(json& object) {
+static void rename(json& object) {
     for (const auto& [from, name] : model_types().at("renamed").items()) {
         const auto to = name.get<std::string>();
         if (const auto it = object.find(from);
@@ -72,7 +71,7 @@ void rename(json& object) {
 }
 
 /// Groups that MPT, DBRX and the first Mamba files put fields into.
-void dissolve_groups(json& object) {
+static void dissolve_groups(json& object) {
     for (const char* group : {"attn_config", "ffn_config", "ssm_cfg", "attn_cfg"}) {
         const auto it = object.find(group);
         if (it == object.end() || !it->is_object())
@@ -86,7 +85,7 @@ void dissolve_groups(json& object) {
 }
 
 /// Step-3.5 states the heads of layers with a window in a group of their own, MiMo-V2 each under its name.
-void name_local_heads(json& object) {
+static void name_local_heads(json& object) {
     const auto it = object.find("attention_other_setting");
     if (it == object.end() || !it->is_object() ||
         it->value("attention_type", json()) != json("sliding_attention"))
@@ -101,7 +100,7 @@ void name_local_heads(json& object) {
 }
 
 /// The first Mamba files (state-spaces/mamba) say neither their type nor most sizes of their states.
-void complete_mamba(json& object) {
+static void complete_mamba(json& object) {
     if (object.contains("model_type") || !object.contains("d_model") ||
         !object.contains("pad_vocab_size_multiple"))
         return;
@@ -132,7 +131,7 @@ void complete_mamba(json& object) {
 
 /// OpenELM (arXiv:2404.14619, section 2.1) widens layer by layer: multipliers of the width of the model,
 /// rounded to a divisor.
-void widen_layers(json& object) {
+static void widen_layers(json& object) {
     const auto multipliers = object.find("ffn_multipliers");
     if (multipliers == object.end() || !multipliers->is_array() || !object.contains("hidden_size") ||
         !object["hidden_size"].is_number())
@@ -154,13 +153,13 @@ void widen_layers(json& object) {
     object["intermediate_size"] = std::move(widths);
 }
 
-bool all_counts(const json& list) {
+static bool all_counts(const json& list) {
     return std::ranges::all_of(
         list, [](const json& item) { return item.is_number_integer() && item.get<double>() >= 0; });
 }
 
 /// A list with the kind of every layer says how many there are (Nemotron-H of transformers 5).
-void count_layers(json& object) {
+static void count_layers(json& object) {
     for (const char* key : {"num_hidden_layers", "n_layer", "n_layers", "num_layers"})
         if (object.contains(key))
             return;
@@ -178,7 +177,7 @@ constexpr std::array kListed = {"intermediate_size",   "num_attention_heads",
                                 "moe_num_experts",     "moe_topk",
                                 "num_shared_expert",   "head_dim"};
 
-void shorten_lists(json& object, const std::string& file, std::vector<Finding>& findings) {
+static void shorten_lists(json& object, const std::string& file, std::vector<Finding>& findings) {
     // Laguna states the number of most layers too.
     if (const auto heads = object.find("num_attention_heads_per_layer");
         heads != object.end() && heads->is_array()) {
@@ -206,8 +205,6 @@ void shorten_lists(json& object, const std::string& file, std::vector<Finding>& 
                       "hold the parameters against the published count"));
     }
 }
-
-} // namespace
 
 json in_one_form(const json& text, const std::string& file, std::vector<Finding>& findings) {
     json object = text;

@@ -14,7 +14,7 @@ namespace archsim::checkpoint {
 /// The table, read when it is first asked for.
 const nlohmann::json& model_types();
 
-/// What an architecture has although its configuration has no field for it.
+/// Properties of an architecture that its configuration has no field for.
 struct Implied {
     std::string type; ///< a prefix of the configuration's model_type
     HeadNorm norm = HeadNorm::none;
@@ -43,6 +43,7 @@ struct Implied {
     bool table_norm = false;    ///< rows of the embedding are normalised
     bool sub_norms = false;     ///< a norm lies in front of both output projections (BitNet)
     bool paired_layers = false; ///< each layer is two of attention and a dense MLP (LongCat)
+    bool token_shift = false;   ///< states and mixed neighbours instead of attention (RWKV-7)
 };
 
 /// The row of hardware_db/model_types.json for a model_type; the plain pre-norm decoder when none begins so.

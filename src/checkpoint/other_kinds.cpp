@@ -11,11 +11,9 @@
 
 namespace archsim::checkpoint {
 
-namespace {
-
 using nlohmann::json;
 
-bool lists(const json& names, std::string_view type) {
+static bool lists(const json& names, std::string_view type) {
     return std::ranges::any_of(names, [&](const json& one) {
         const auto& name = one.get_ref<const std::string&>();
         return type == name ||
@@ -25,13 +23,13 @@ bool lists(const json& names, std::string_view type) {
 
 constexpr const char* kGiveExport = "give its ONNX export";
 
-[[noreturn]] void refuse_kind(const json& kind, const std::string& name, const std::string& file) {
+[[noreturn]] static void refuse_kind(const json& kind, const std::string& name, const std::string& file) {
     refuse(file, name + " " + kind.at("is").get<std::string>(), kind.value("give", std::string(kGiveExport)),
            "model_type");
 }
 
 /// By the model_type, where the table lists it.
-void refuse_by_type(const std::string& stated, const std::string& file) {
+static void refuse_by_type(const std::string& stated, const std::string& file) {
     const std::string lower = lower_case(stated);
     if (lower.empty() || lists(model_types().at("decoders"), lower))
         return;
@@ -40,18 +38,18 @@ void refuse_by_type(const std::string& stated, const std::string& file) {
             refuse_kind(kind, stated, file);
 }
 
-bool is_at(const json& object, const char* key, bool value) {
+static bool is_at(const json& object, const char* key, bool value) {
     const auto it = object.find(key);
     return it != object.end() && *it == json(value);
 }
 
-bool names_part_of(const json& names, std::string_view text) {
+static bool names_part_of(const json& names, std::string_view text) {
     return std::ranges::any_of(names, [&](const json& name) {
         return text.find(name.get_ref<const std::string&>()) != std::string_view::npos;
     });
 }
 
-std::string first_class(const json& document) {
+static std::string first_class(const json& document) {
     const auto classes = document.find("architectures");
     return classes != document.end() && classes->is_array() && !classes->empty() &&
                    classes->front().is_string()
@@ -60,7 +58,7 @@ std::string first_class(const json& document) {
 }
 
 /// Classes of one task each, whatever the type is called.
-void refuse_by_class(const json& document, const std::string& file) {
+static void refuse_by_class(const json& document, const std::string& file) {
     const std::string name = first_class(document);
     for (const json& kind : model_types().at("kinds"))
         for (const json& ending : kind.value("classes", json::array()))
@@ -69,7 +67,7 @@ void refuse_by_class(const json& document, const std::string& file) {
 }
 
 /// Small networks that propose tokens to a larger model, whose hidden states they read.
-void refuse_drafters(const json& document, const std::string& type, const std::string& file) {
+static void refuse_drafters(const json& document, const std::string& type, const std::string& file) {
     const json& drafters = model_types().at("drafters");
     const std::string name = first_class(document);
     const auto has_field = [&](const json& field) { return document.contains(field.get<std::string>()); };
@@ -84,8 +82,6 @@ void refuse_drafters(const json& document, const std::string& type, const std::s
            "and how often they are right as --accepted",
            "architectures");
 }
-
-} // namespace
 
 HeadKind head_of(std::string_view architecture) {
     const json& heads = model_types().at("heads");
@@ -134,29 +130,27 @@ void refuse_other_kinds(const json& document, const json& text, const std::strin
 
 // GGUF files that hold no language model: what they are, in a sentence.
 
-namespace {
-
 constexpr const char* kGiveModel = "give the .gguf file of the language model";
 constexpr const char* kGiveBase =
     "give the .gguf file of its base model: an adapter changes neither shapes nor cache";
 
-std::string text(const GgufHeader& header, const char* key) {
+static std::string text(const GgufHeader& header, const char* key) {
     const auto it = header.texts.find(key);
     return it == header.texts.end() ? "" : it->second;
 }
 
-bool any_tensor(const GgufHeader& header, std::string_view beginning) {
+static bool any_tensor(const GgufHeader& header, std::string_view beginning) {
     const auto it = header.tensors.lower_bound(std::string(beginning));
     return it != header.tensors.end() && it->first.starts_with(beginning);
 }
 
-bool is_adapter(const GgufHeader& header) {
+static bool is_adapter(const GgufHeader& header) {
     return text(header, "general.type") == "adapter" ||
            std::ranges::any_of(header.tensors, [](const auto& t) { return t.first.ends_with(".lora_a"); });
 }
 
 /// Blocks of networks that denoise images, under the names of their authors.
-bool denoises(const GgufHeader& header) {
+static bool denoises(const GgufHeader& header) {
     for (const char* beginning :
          {"double_blocks.", "single_blocks.", "joint_blocks.", "transformer_blocks.", "input_blocks.",
           "model.diffusion_model.", "down_blocks.", "double_layers."})
@@ -166,8 +160,8 @@ bool denoises(const GgufHeader& header) {
 }
 
 /// In the words of hardware_db/model_types.json for files of that kind.
-[[noreturn]] void refuse_gguf_kind(std::string_view kind, const std::string& architecture,
-                                   const std::string& file) {
+[[noreturn]] static void refuse_gguf_kind(std::string_view kind, const std::string& architecture,
+                                          const std::string& file) {
     for (const auto& row : model_types().at("gguf_kinds"))
         if (row.at("kind").get_ref<const std::string&>() == kind) {
             auto what = row.at("is").get<std::string>();
@@ -177,8 +171,6 @@ bool denoises(const GgufHeader& header) {
         }
     refuse(file, "is no language model", kGiveModel);
 }
-
-} // namespace
 
 void refuse_other_kinds(const GgufHeader& header, const std::string& file) {
     const std::string type = text(header, "general.type"),

@@ -12,8 +12,6 @@
 
 namespace archsim::checkpoint {
 
-namespace {
-
 using nlohmann::json;
 
 constexpr double kScaleBits = 16, kFloatBits = 32;
@@ -28,30 +26,30 @@ constexpr double kGroup = 128; ///< of integer weights where none is stated
 
 using Scheme = WeightScheme;
 
-Scheme integer_groups(double bits, double group, bool zero_points) {
+static Scheme integer_groups(double bits, double group, bool zero_points) {
     const double scales = group > 0 ? (kScaleBits + (zero_points ? bits : 0)) / group : 0;
     return {bits + scales, fmt::format("int{:.0f}", bits), std::nullopt};
 }
 
-Scheme nvfp4() {
+static Scheme nvfp4() {
     return {kFour + kBlockScaleBits / kNvBlock, "nvfp4", Precision::fp4};
 }
 /// Engines choose what meets MXFP4 weights; the checkpoint says nothing of it (gpt-oss: 16 bits on Hopper).
-Scheme mxfp4() {
+static Scheme mxfp4() {
     return {kFour + kBlockScaleBits / kMxBlock, "mxfp4", std::nullopt};
 }
-Scheme mxfp8() {
+static Scheme mxfp8() {
     return {kEight + kBlockScaleBits / kMxBlock, "mxfp8", Precision::fp8};
 }
 
 /// The scheme for weights alone.
-Scheme alone(Scheme scheme) {
+static Scheme alone(Scheme scheme) {
     scheme.products.reset();
     return scheme;
 }
 
 /// A float for each block of rows and columns that `key` states.
-double block_scales(Fields& f, const char* key) {
+static double block_scales(Fields& f, const char* key) {
     const auto block = f.counts({key});
     return block.size() == 2 && block[0] > 0 && block[1] > 0
                ? kFloatBits / (static_cast<double>(block[0]) * static_cast<double>(block[1]))
@@ -59,12 +57,12 @@ double block_scales(Fields& f, const char* key) {
 }
 
 /// Activations are quantised as they come, or with scales that the checkpoint holds ("dynamic", "static").
-Scheme fp8_blocks(Fields& q) {
+static Scheme fp8_blocks(Fields& q) {
     return {kEight + block_scales(q, "weight_block_size"), "fp8", Precision::fp8};
 }
 
 /// The format that `type` and `num_bits` state, of activations or of a cache.
-std::optional<Precision> stated_format(Fields& f, const char* usual_type) {
+static std::optional<Precision> stated_format(Fields& f, const char* usual_type) {
     const bool real = f.text({"type"}, usual_type) == "float";
     const auto bits = static_cast<double>(f.count({"num_bits"}, 0));
     if (bits == kEight)
@@ -76,8 +74,8 @@ std::optional<Precision> stated_format(Fields& f, const char* usual_type) {
 
 /// Names or expressions of modules with fields of their own, as auto-round (extra_config) and GPTQModel
 /// (dynamic) write them: bits, group and symmetry, where they differ from most. "-:" leaves a module out.
-void set_overrides(Fields& q, const char* key, double bits, double group, bool symmetric,
-                   WeightFormats& formats) {
+static void set_overrides(Fields& q, const char* key, double bits, double group, bool symmetric,
+                          WeightFormats& formats) {
     Fields rows = q.part({key});
     const auto set = [&](const std::string& name, Fields r, bool left_out) {
         const auto own_bits = static_cast<double>(r.count({"bits"}, static_cast<std::int64_t>(bits), 1));
@@ -97,7 +95,7 @@ void set_overrides(Fields& q, const char* key, double bits, double group, bool s
 }
 
 /// AWQ, GPTQ and auto-round: integers in groups.
-Scheme integers(Fields& q, WeightFormats& formats) {
+static Scheme integers(Fields& q, WeightFormats& formats) {
     const std::string type = q.text({"data_type"});
     const auto bits = static_cast<double>(q.count({"bits", "w_bit"}, static_cast<std::int64_t>(kFour), 2));
     const double group = std::max(0.0, q.number({"group_size", "q_group_size"}, kGroup));
@@ -118,7 +116,7 @@ Scheme integers(Fields& q, WeightFormats& formats) {
 }
 
 /// ExLlama: a mean over the matrices of the layers, one for the output projection, and what each has.
-Scheme exllama(Fields& q, WeightFormats& formats) {
+static Scheme exllama(Fields& q, WeightFormats& formats) {
     const auto scheme = [](double bits) {
         return bits > 0 && bits < kScaleBits ? Scheme{bits, fmt::format("int{:.0f}", bits), std::nullopt}
                                              : Scheme{};
@@ -134,7 +132,7 @@ Scheme exllama(Fields& q, WeightFormats& formats) {
 
 /// AQLM (arXiv:2401.06118, section 3): groups of weights are sums of entries of code books, of which every
 /// matrix has its own, and each row of outputs has a scale, which is not counted.
-Scheme additive(Fields& q) {
+static Scheme additive(Fields& q) {
     const auto count = [&](const char* key, std::int64_t usual) {
         return static_cast<double>(q.count({key}, usual, 1));
     };
@@ -149,7 +147,7 @@ Scheme additive(Fields& q) {
 
 /// One group of compressed-tensors, whose `weights` say type, bits and group. Of `pruned` ones two of four
 /// are kept, with a bit for each that says which.
-Scheme compressed_weights(Fields& w, bool pruned) {
+static Scheme compressed_weights(Fields& w, bool pruned) {
     const auto own_bits = static_cast<double>(w.count({"num_bits"}, 0));
     const double bits = pruned && own_bits > 0 ? own_bits / 2 + 1 : own_bits;
     const auto group = static_cast<double>(
@@ -170,7 +168,7 @@ Scheme compressed_weights(Fields& w, bool pruned) {
 
 /// config_groups of compressed-tensors: each with the modules it is for, a class of them ("Linear") or names.
 /// The result is that of the first class; names are set apart.
-Scheme compressed(Fields& q, WeightFormats& formats) {
+static Scheme compressed(Fields& q, WeightFormats& formats) {
     Fields groups = q.part({"config_groups"});
     const bool pruned = q.part({"sparsity_config"}).text({"format"}) == "sparse-24-bitmask" ||
                         q.text({"format"}) == "marlin-24";
@@ -199,7 +197,7 @@ Scheme compressed(Fields& q, WeightFormats& formats) {
 }
 
 /// AMD Quark: `weight` states type and group, `input_tensors` those of activations, each alone or as a list.
-Scheme quark_scheme(Fields config) {
+static Scheme quark_scheme(Fields config) {
     Fields w = config.part({"weight"}), a = config.part({"input_tensors"});
     const std::string type = w.text({"dtype"}), inputs = a.text({"dtype"});
     const auto group = static_cast<double>(w.count({"group_size"}, 0));
@@ -217,7 +215,7 @@ Scheme quark_scheme(Fields config) {
     return scheme;
 }
 
-Scheme quark(Fields& q, WeightFormats& formats) {
+static Scheme quark(Fields& q, WeightFormats& formats) {
     Fields layers = q.part({"layer_quant_config"});
     for (const auto& [name, ignored] : layers.object().items())
         formats.set_pattern(name, quark_scheme(layers.part({name.c_str()})));
@@ -226,7 +224,7 @@ Scheme quark(Fields& q, WeightFormats& formats) {
 
 /// Names of NVIDIA's Model Optimizer (modelopt/torch/export/quant_utils.py) and of TensorRT-LLM (QuantAlgo):
 /// weights and activations, "W4A16" for weights alone.
-Scheme algorithm(const std::string& name, double group) {
+static Scheme algorithm(const std::string& name, double group) {
     const auto has = [&](const char* part) { return name.find(part) != std::string::npos; };
     Scheme scheme;
     if (has("NVFP4"))
@@ -252,7 +250,7 @@ Scheme algorithm(const std::string& name, double group) {
 }
 
 /// MIXED_PRECISION: an algorithm per module.
-Scheme mixed(Fields& q, WeightFormats& formats) {
+static Scheme mixed(Fields& q, WeightFormats& formats) {
     Fields layers = q.part({"quantized_layers"});
     Scheme first;
     for (const auto& [name, ignored] : layers.object().items()) {
@@ -268,7 +266,7 @@ Scheme mixed(Fields& q, WeightFormats& formats) {
 }
 
 /// 8 bits: LLM.int8() quantises activations too, but for its outliers (arXiv:2208.07339, section 3).
-Scheme bitsandbytes(Fields& q) {
+static Scheme bitsandbytes(Fields& q) {
     if (!q.flag({"load_in_4bit", "_load_in_4bit"}))
         return {kEight, "int8", std::nullopt};
     const double scales = q.flag({"bnb_4bit_use_double_quant"}) ? (kEight + kFloatBits / kNfScales) / kNfBlock
@@ -277,7 +275,7 @@ Scheme bitsandbytes(Fields& q) {
 }
 
 /// The whole number under `key`, however deep it lies.
-std::optional<double> number_within(const json& value, const char* key) {
+static std::optional<double> number_within(const json& value, const char* key) {
     if (value.is_object() && value.contains(key) && value.at(key).is_number())
         return value.at(key).get<double>();
     if (value.is_structured())
@@ -289,7 +287,7 @@ std::optional<double> number_within(const json& value, const char* key) {
 
 /// Methods that name a type in words ("int8", "Float8WeightOnlyConfig"), anywhere in what they state: torchao
 /// (quantization/quant_api.py), quanto, HQQ and EETQ. Groups have a scale and a zero in 16 bits each.
-Scheme in_words(const json& stated) {
+static Scheme in_words(const json& stated) {
     const std::string words = lower_case(stated.dump());
     const auto has = [&](const char* part) { return words.find(part) != std::string::npos; };
     if (has("float8") || has("fp8"))
@@ -302,7 +300,7 @@ Scheme in_words(const json& stated) {
 }
 
 /// The same, with modules that have words of their own: of HQQ by name, of torchao in a list.
-Scheme worded(Fields& q, const std::string& method, WeightFormats& formats) {
+static Scheme worded(Fields& q, const std::string& method, WeightFormats& formats) {
     const json* stated = q.find({"weights", "quant_type", "quant_config"});
     const json kind = stated ? *stated : json(method == "eetq" ? "int8" : "int4");
     const json* kwargs = q.find({"quant_type_kwargs"});
@@ -329,7 +327,7 @@ Scheme worded(Fields& q, const std::string& method, WeightFormats& formats) {
 
 /// MLX (mlx/nn/layers/quantized.py): a scale and a bias per group; fields of a module's name hold its own, or
 /// `false` where it is left out.
-Scheme mlx_scheme(Fields& q, double bits, double group) {
+static Scheme mlx_scheme(Fields& q, double bits, double group) {
     const std::string mode = q.text({"mode"}, "affine");
     if (mode == "mxfp4" || mode == "mxfp8")
         return mode == "mxfp4" ? mxfp4() : alone(mxfp8());
@@ -340,7 +338,7 @@ Scheme mlx_scheme(Fields& q, double bits, double group) {
     return {bits + (group > 0 ? 2 * kScaleBits / group : 0), fmt::format("int{:.0f}", bits), std::nullopt};
 }
 
-Scheme mlx(Fields& q, WeightFormats& formats) {
+static Scheme mlx(Fields& q, WeightFormats& formats) {
     const Scheme most = mlx_scheme(q, kFour, kNfBlock);
     const auto bits = static_cast<double>(q.count({"bits"}, static_cast<std::int64_t>(kFour), 1));
     const double group = q.number({"group_size"}, kNfBlock);
@@ -355,7 +353,7 @@ Scheme mlx(Fields& q, WeightFormats& formats) {
     return most;
 }
 
-Scheme scheme_of(Fields& q, const std::string& method, WeightFormats& formats) {
+static Scheme scheme_of(Fields& q, const std::string& method, WeightFormats& formats) {
     const auto group = [&](double otherwise) {
         return std::max(0.0, q.number({"group_size", "q_group_size"}, otherwise));
     };
@@ -403,7 +401,7 @@ Scheme scheme_of(Fields& q, const std::string& method, WeightFormats& formats) {
 }
 
 /// The format of cached keys and values, none where the file leaves them wide.
-std::optional<Precision> cache_format(Fields& q) {
+static std::optional<Precision> cache_format(Fields& q) {
     const json* scheme = q.find({"kv_cache_scheme"});
     const std::string name =
         q.text({"kv_cache_quant_algo"}, scheme && scheme->is_string() ? scheme->get<std::string>() : "");
@@ -417,9 +415,9 @@ std::optional<Precision> cache_format(Fields& q) {
     return stated_format(s, "float");
 }
 
-/// Of several schemes the one that most weights have is that of the checkpoint, and its products are taken to
-/// the narrowest format of any: no matrix meets a narrower one than it is quantised for.
-void weigh_schemes(Decoder& decoder) {
+/// The scheme that most weights have is that of the checkpoint, and its products are taken to the narrowest
+/// format of any: no matrix meets a narrower one than it is quantised for.
+static void weigh_schemes(Decoder& decoder) {
     std::map<std::string, double> weights;
     double most = 0;
     decoder.products.reset();
@@ -445,8 +443,6 @@ void weigh_schemes(Decoder& decoder) {
             decoder.products = scheme.products;
     }
 }
-
-} // namespace
 
 void read_quantization(Fields& config, Decoder& decoder) {
     const json* object = config.find({"quantization_config", "compression_config", "quantization"});

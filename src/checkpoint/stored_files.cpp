@@ -13,15 +13,13 @@
 
 namespace archsim::checkpoint {
 
-namespace {
-
 namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr std::string_view kPointer = "version https://git-lfs.github.com/spec/", kSize = "\nsize ";
 constexpr std::uintmax_t kLargestPointer = 1024, kLargestIndex = 256u << 20;
 
-std::string pointer_text(const fs::path& file) {
+static std::string pointer_text(const fs::path& file) {
     std::error_code problem;
     if (fs::file_size(file, problem) > kLargestPointer || problem)
         return {};
@@ -32,7 +30,7 @@ std::string pointer_text(const fs::path& file) {
 constexpr std::string_view kHeads[] = {"lm_head", "output", "embed_out", "output_layer", "head"};
 
 /// Bytes of the file that a pointer stands for.
-double pointed_bytes(const std::string& text) {
+static double pointed_bytes(const std::string& text) {
     const std::size_t at = text.find(kSize);
     std::string_view rest =
         std::string_view(text).substr(at == std::string::npos ? text.size() : at + kSize.size());
@@ -41,7 +39,7 @@ double pointed_bytes(const std::string& text) {
 
 /// Files of one ending, without a second copy of the same weights: those in another format ("consolidated" of
 /// Mistral and Meta) and type ("model.fp16.safetensors").
-std::vector<fs::path> files_ending(const fs::path& folder, std::string_view ending) {
+static std::vector<fs::path> files_ending(const fs::path& folder, std::string_view ending) {
     std::vector<fs::path> all, own;
     std::error_code ignored;
     for (const auto& entry : fs::directory_iterator(folder, ignored))
@@ -56,7 +54,7 @@ std::vector<fs::path> files_ending(const fs::path& folder, std::string_view endi
     return own.empty() ? all : own;
 }
 
-bool read_index(const fs::path& file, StoredFiles& stored) {
+static bool read_index(const fs::path& file, StoredFiles& stored) {
     std::error_code problem;
     const auto size = fs::file_size(file, problem);
     if (problem || size > kLargestIndex || is_lfs_pointer(file))
@@ -73,8 +71,6 @@ bool read_index(const fs::path& file, StoredFiles& stored) {
             stored.tensors.insert(name);
     return true;
 }
-
-} // namespace
 
 bool is_lfs_pointer(const fs::path& file) {
     return !pointer_text(file).empty();

@@ -1,5 +1,5 @@
 #pragma once
-// What lies beside the configuration of a checkpoint: headers of safetensors files, their index, pointers of
+// The files beside the configuration of a checkpoint: headers of safetensors files, their index, pointers of
 // Git LFS, and how many bytes they say that the weights have. Payloads are never read.
 
 #include "checkpoint/decoder.hpp"

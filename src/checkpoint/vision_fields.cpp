@@ -2,21 +2,18 @@
 
 #include "checkpoint/config_parts.hpp"
 
-#include <algorithm>
-
 namespace archsim::checkpoint {
-
-namespace {
 
 using nlohmann::json;
 
 struct Tower {
     std::int64_t hidden = 0, inner = 0, layers = 0, patch = 0, channels = 0, frames = 0, positions = 0;
     std::int64_t attention = 0; ///< width of queries, of keys and of values
+    std::int64_t merger = 0;    ///< inner width of a gated MLP behind them; 0: as wide as what it takes
     bool gated = false;
 };
 
-Tower read_tower(Fields& v) {
+static Tower read_tower(Fields& v) {
     Tower t{.hidden = v.count({"embed_dim", "hidden_size", "vt_hidden_size", "width"})};
     // Llama 3.2 Vision counts its last, gated layers apart.
     t.layers = v.count({"depth", "num_hidden_layers", "vt_num_hidden_layers", "layers"}) +
@@ -36,14 +33,19 @@ Tower read_tower(Fields& v) {
                                                      : v.count({"num_position_embeddings"}, grid);
     const std::string type = v.text({"model_type"}), activation = v.text({"hidden_act", "hidden_activation"});
     t.gated = type.starts_with("gemma4") || type == "pixtral" || activation == "silu";
+    // GLM-4V: MLPs as wide as the result, and the stated inner width behind them.
+    if (std::ranges::any_of(model_types().at("inner_mergers"),
+                            [&](const json& name) { return type.starts_with(name.get<std::string>()); })) {
+        t.merger = t.inner;
+        t.inner = v.count({"out_hidden_size"});
+        t.gated = true;
+    }
     v.skip({"num_heads", "num_attention_heads", "num_key_value_heads", "vt_num_attention_heads", "head_dim",
             "attention_heads", "global_head_dim", "default_output_length", "pooling_kernel_size",
             "standardize", "init_pos_emb_time", "num_positions", "window_size", "qkv_bias", "attention_bias",
             "use_bias"});
     return t;
 }
-
-} // namespace
 
 void read_vision(Fields& config, Decoder& decoder) {
     const auto note = [&](FindingKind kind, Severity severity, const char* message, const char* hint) {
@@ -96,7 +98,11 @@ void read_vision(Fields& config, Decoder& decoder) {
     // Qwen2-VL calls the width of its result hidden_size, that of its layers embed_dim.
     const std::int64_t merged = v.count({"out_hidden_size", "text_hidden_size"},
                                         v.has({"embed_dim"}) ? v.count({"hidden_size"}, 0) : 0);
-    if (patches > 0 && merged > 0) {
+    if (t.merger > 0) { // patches of a square become one by a convolution
+        add("downsample", {patches, h, merged});
+        add("merger.proj", {merged, merged});
+        add("merger.mlp", {3, merged, t.merger});
+    } else if (patches > 0 && merged > 0) {
         // Patches of a square become one token; further mergers feed early layers of the language model.
         const std::int64_t wide = patches * v.count({"mm_hidden_size"}, h, 1);
         const auto mergers = 1 + static_cast<std::int64_t>(v.counts({"deepstack_visual_indexes"}).size());

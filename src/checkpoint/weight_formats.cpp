@@ -60,19 +60,17 @@ WeightScheme WeightFormats::of(std::string_view module) const {
 
 // Names of modules as configurations write them, held against those of our graphs.
 
-namespace {
-
 /// A component of our names, and what authors call it (module_spellings of hardware_db/model_types.json).
 using Spelling = std::pair<std::string, std::string>;
-const std::vector<Spelling>& spellings_known() {
+static const std::vector<Spelling>& spellings_known() {
     static const auto all = model_types().at("module_spellings").get<std::vector<Spelling>>();
     return all;
 }
 
 constexpr std::string_view kExperts = "experts", kAny = "*";
 
-/// What a component of a pattern may be called in our graph; stars around a name stay there.
-std::vector<std::string> own_names(const std::string& component) {
+/// The names of a pattern's component in our graph; stars around a name stay there.
+static std::vector<std::string> own_names(const std::string& component) {
     std::vector<std::string> names{component};
     const std::size_t from = component.find_first_not_of('*');
     if (from == std::string::npos)
@@ -86,19 +84,19 @@ std::vector<std::string> own_names(const std::string& component) {
 }
 
 /// The one of many experts that a component stands for.
-bool numbers_expert(std::string_view component) {
+static bool numbers_expert(std::string_view component) {
     return component == kAny ||
            (!component.empty() && component.find_first_not_of("0123456789") == std::string_view::npos);
 }
 
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
+static void replace_all(std::string& text, std::string_view from, std::string_view to) {
     for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
         text.replace(at, from.size(), to);
 }
 
 /// Python's expressions as POSIX ones, which are compiled quickly and match without backtracking; without the
 /// names that multimodal models put around their decoder.
-std::string as_posix(std::string_view expression) {
+static std::string as_posix(std::string_view expression) {
     std::string posix(expression);
     replace_all(posix, "(?:", "(");
     replace_all(posix, "\\d", "[0-9]");
@@ -112,7 +110,7 @@ constexpr std::size_t kLongest = 1000, kMostPieces = 2000; ///< of an expression
 
 /// Whether an expression stays small when it is compiled: regcomp() writes what stands before a `+` twice, so
 /// that each level of them doubles the memory, and a reference back would be matched by trying.
-bool stays_small(std::string_view expression) {
+static bool stays_small(std::string_view expression) {
     if (expression.size() > kLongest)
         return false;
     std::vector<std::size_t> groups(1); // parts of the groups that are open
@@ -155,8 +153,6 @@ bool stays_small(std::string_view expression) {
     }
     return true;
 }
-
-} // namespace
 
 ModuleName::ModuleName(std::string_view name) : text_(name), components_(split(name, '.')) {}
 

@@ -39,7 +39,7 @@ class ModulePattern {
     bool names(const ModuleName& module) const;
     /// The same for patterns that name the same modules: those of the experts of a layer.
     const std::string& key() const { return key_; }
-    /// What it costs to hold a name against it; 1: a plain name.
+    /// The cost of holding a name against it; 1: a plain name.
     double cost() const { return expression_ ? 1 + static_cast<double>(key_.size()) : 1; }
 
   private:
@@ -66,7 +66,7 @@ struct WeightScheme {
 /// A scheme for most matrices, exceptions by name, and bits that a file states tensor by tensor.
 class WeightFormats {
   public:
-    /// What holding names against patterns may cost; `file` is named where it costs more.
+    /// The budget for holding names against patterns; `file` is named where it costs more.
     void allow(const Budget& budget, const std::string& file) { spending_ = Spending(budget, file); }
     /// Every matrix is quantised so, but those whose module name contains one of the exceptions. `usual` are
     /// left out too, unless a pattern names them.

@@ -8,14 +8,12 @@
 
 namespace archsim::checkpoint {
 
-namespace {
-
 using nlohmann::json;
 
 constexpr std::int64_t kChunkInterval = 4; // no_rope_layer_interval of transformers' Llama4TextConfig
 
 /// Positions of a window as one value states it: none where it is null, false or below one.
-std::int64_t window_of(Fields& f, const char* key, const json& value) {
+static std::int64_t window_of(Fields& f, const char* key, const json& value) {
     if (value.is_null() || (value.is_boolean() && !value.get<bool>()))
         return 0;
     if (!value.is_number() || !(value.get<double>() <= kLargestCount))
@@ -24,7 +22,7 @@ std::int64_t window_of(Fields& f, const char* key, const json& value) {
 }
 
 /// The word for a layer in a list of kinds or a letter of a pattern.
-bool is_local(Fields& f, const char* key, const json& item) {
+static bool is_local(Fields& f, const char* key, const json& item) {
     if (item.is_boolean())
         return item.get<bool>();
     if (item.is_number())
@@ -197,8 +195,6 @@ class WindowReader {
     std::vector<std::int64_t> widths_; ///< where they differ from layer to layer
     std::vector<LayerWindow> windows_;
 };
-
-} // namespace
 
 std::vector<LayerWindow> read_windows(Fields& f, const Implied& implied, std::size_t layers,
                                       std::vector<Finding>& findings) {

@@ -13,38 +13,36 @@ namespace archsim {
 
 namespace fs = std::filesystem;
 
-namespace {
-
 /// Offsets are from the beginning of the table, so that loading the library relocates nothing.
 struct Entry {
     std::uint64_t name, name_size, text, text_size;
 };
 
 template <typename Stored>
-Stored stored_at(std::size_t offset) {
+static Stored stored_at(std::size_t offset) {
     Stored stored;
     std::memcpy(&stored, archsim_embedded_files + offset, sizeof(Stored));
     return stored;
 }
 
-std::size_t file_count() {
+static std::size_t file_count() {
     return static_cast<std::size_t>(stored_at<std::uint64_t>(0));
 }
 
-Entry entry_at(std::size_t index) {
+static Entry entry_at(std::size_t index) {
     return stored_at<Entry>(sizeof(std::uint64_t) + index * sizeof(Entry));
 }
 
-std::string_view bytes(std::uint64_t offset, std::uint64_t size) {
+static std::string_view bytes(std::uint64_t offset, std::uint64_t size) {
     return {reinterpret_cast<const char*>(archsim_embedded_files) + offset, static_cast<std::size_t>(size)};
 }
 
-std::string_view name_of(const Entry& entry) {
+static std::string_view name_of(const Entry& entry) {
     return bytes(entry.name, entry.name_size);
 }
 
 /// The path below kEmbeddedRoot.
-std::optional<std::string_view> inner(std::string_view path) {
+static std::optional<std::string_view> inner(std::string_view path) {
     if (!path.starts_with(kEmbeddedRoot))
         return std::nullopt;
     path.remove_prefix(kEmbeddedRoot.size());
@@ -56,7 +54,7 @@ std::optional<std::string_view> inner(std::string_view path) {
 }
 
 /// Index of the first file whose name is not before `name`.
-std::size_t at_or_after(std::string_view name) {
+static std::size_t at_or_after(std::string_view name) {
     std::size_t first = 0;
     for (std::size_t count = file_count(); count > 0;) {
         const std::size_t half = count / 2;
@@ -66,8 +64,6 @@ std::size_t at_or_after(std::string_view name) {
     }
     return first;
 }
-
-} // namespace
 
 bool is_embedded(const fs::path& path) {
     return inner(path.native()).has_value();

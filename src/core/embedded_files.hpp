@@ -11,7 +11,7 @@
 
 namespace archsim {
 
-/// What embedded files lie below, as messages show it: "<built in>/hardware_db/gpu/A100.json".
+/// The folder of embedded files in messages: "<built in>/hardware_db/gpu/A100.json".
 inline constexpr std::string_view kEmbeddedRoot = "<built in>";
 
 /// True for kEmbeddedRoot and every path below it, whether there is such a file or not.
@@ -20,7 +20,7 @@ bool is_embedded(const std::filesystem::path& path);
 /// The bytes of an embedded file, which live as long as the program; nothing when there is no such file.
 std::optional<std::string_view> embedded_text(const std::filesystem::path& file);
 
-/// What the embedded files below `folder` are called from there, "gpu/A100.json", sorted; empty for any other
+/// The names of the embedded files below `folder` from there, "gpu/A100.json", sorted; empty for any other
 /// folder.
 std::vector<std::string_view> embedded_names_below(const std::filesystem::path& folder);
 

@@ -69,8 +69,6 @@ std::optional<std::vector<std::uint8_t>> gunzip(std::span<const std::uint8_t> pa
 
 #else
 
-namespace {
-
 /// No symbol of deflate stands for more: 258 bytes in two bits.
 constexpr std::size_t kMostGrowth = 1032;
 constexpr std::size_t kTrailerBytes = 8;
@@ -82,8 +80,6 @@ struct Stream : z_stream {
     Stream(const Stream&) = delete;
     Stream& operator=(const Stream&) = delete;
 };
-
-} // namespace
 
 std::optional<std::vector<std::uint8_t>> gunzip(std::span<const std::uint8_t> packed) {
     constexpr int kGzipOfAnyWindow = 16 + MAX_WBITS;

@@ -14,7 +14,7 @@ namespace archsim {
 /// Whether `bytes` begin as a gzip file does.
 bool is_gzip(std::span<const std::uint8_t> bytes);
 
-/// What a gzip file of one member holds; nothing when it is damaged or truncated, its checksum among the
+/// The content of a gzip file of one member; nothing when it is damaged or truncated, its checksum among the
 /// signs.
 std::optional<std::vector<std::uint8_t>> gunzip(std::span<const std::uint8_t> packed);
 

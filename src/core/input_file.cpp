@@ -16,16 +16,14 @@
 
 namespace archsim {
 
-namespace {
-
 namespace fs = std::filesystem;
 
-std::vector<fs::path>& readable_folders() {
+static std::vector<fs::path>& readable_folders() {
     static std::vector<fs::path> folders; // none: every file
     return folders;
 }
 
-[[noreturn]] void unreadable(const std::string& file, std::string message, std::string hint) {
+[[noreturn]] static void unreadable(const std::string& file, std::string message, std::string hint) {
     throw InputError(Finding{.kind = FindingKind::unreadable_file,
                              .message = std::move(message),
                              .file = file,
@@ -33,22 +31,27 @@ std::vector<fs::path>& readable_folders() {
 }
 
 /// `real` is the file behind all links.
-void expect_inside(const std::string& named, const fs::path& real) {
+static void expect_inside(const std::string& named, const fs::path& real) {
     const auto& folders = readable_folders();
     if (std::ranges::none_of(folders, [&](const fs::path& folder) { return leads_into(folder, real); }))
         unreadable(named, fmt::format("lies outside of {}", folders.front().string()),
                    "copy it there, without a link");
 }
 
-/// What the sentence calls a thing that is no regular file.
-const char* kind_of(mode_t mode) {
+/// A pipe or a terminal may give something later; a file of the kernel that has nothing yet may never have
+/// it.
+static bool may_come(int descriptor) {
+    struct stat status {};
+    return ::fstat(descriptor, &status) == 0 && !S_ISREG(status.st_mode);
+}
+
+/// A word for a thing that is no regular file.
+static const char* kind_of(mode_t mode) {
     return S_ISDIR(mode)    ? "is a folder, not a file"
            : S_ISFIFO(mode) ? "is a pipe, not a file"
            : S_ISSOCK(mode) ? "is a socket, not a file"
                             : "is a device, not a file";
 }
-
-} // namespace
 
 void read_only_inside(const std::vector<fs::path>& folders) {
     readable_folders().clear();
@@ -92,7 +95,7 @@ InputFile::InputFile(const fs::path& file, Streams streams)
         else if (streams == Streams::refused || !stream)
             fail(kind_of(status.st_mode), "name a file");
         if (!readable_folders().empty()) {
-            // Of what is open: a name may lead elsewhere a moment later.
+            // The status of the open file: a name may lead elsewhere a moment later.
             std::error_code unknown;
             fs::path real = fs::read_symlink(fmt::format("/proc/self/fd/{}", descriptor_), unknown);
             if (unknown)
@@ -126,7 +129,7 @@ std::size_t InputFile::fill(void* to, std::size_t count, Read read) const {
             break;
         if (got > 0) {
             done += static_cast<std::size_t>(got);
-        } else if (errno == EAGAIN) {
+        } else if (errno == EAGAIN && may_come(descriptor_)) {
             pollfd wait{.fd = descriptor_, .events = POLLIN, .revents = 0};
             ::poll(&wait, 1, -1);
         } else if (errno != EINTR) {

@@ -19,7 +19,7 @@ void expect_readable(const std::filesystem::path& file);
 /// Whether a path without links and dots is the folder or lies in it.
 bool leads_into(const std::filesystem::path& folder, const std::filesystem::path& path);
 
-/// What may be opened beside a regular file.
+/// Whether anything but a regular file may be opened.
 enum class Streams : std::uint8_t { refused, read };
 
 /// A file that was opened to be read. Every function throws InputError that names it.

@@ -23,13 +23,11 @@ namespace archsim {
 
 using nlohmann::json;
 
-namespace {
-
 constexpr std::size_t kMemoryBlock = 16384; ///< the values of most devices fit into one
 /// Up to so many members are put in order, and looked through, one after the other.
 constexpr std::size_t kFewMembers = 12;
 
-bool key_before(const JsonMember& a, const JsonMember& b) {
+static bool key_before(const JsonMember& a, const JsonMember& b) {
     return a.key < b.key;
 }
 
@@ -51,7 +49,7 @@ struct OrThrow {
 };
 
 /// Sorts by key; of members of the same key the last one stays, as with nlohmann. Returns how many there are.
-std::size_t put_in_order(std::span<JsonMember> members) {
+static std::size_t put_in_order(std::span<JsonMember> members) {
     if (members.size() <= kFewMembers) {
         for (std::size_t i = 1; i < members.size(); ++i)
             for (std::size_t k = i; k > 0 && key_before(members[k], members[k - 1]); --k)
@@ -82,7 +80,7 @@ class DocumentBuilder {
     /// Nobody wants what follows.
     bool stopped() const { return stopped_; }
 
-    // What RapidJSON calls.
+    // RapidJSON calls these.
     bool Null() { return add(JsonValue()); }
     bool Bool(bool value) { return add(JsonValue(value)); }
     bool Int(int value) { return add(JsonValue(std::int64_t{value})); }
@@ -147,7 +145,7 @@ class DocumentBuilder {
 };
 
 /// "line 3, column 5" of a place in a text.
-std::string place_in(std::string_view text, std::size_t at) {
+static std::string place_in(std::string_view text, std::size_t at) {
     const std::string_view before = text.substr(0, at);
     const auto line = std::ranges::count(before, '\n') + 1;
     const std::size_t begin = before.rfind('\n');
@@ -155,7 +153,7 @@ std::string place_in(std::string_view text, std::size_t at) {
                        before.size() - (begin == std::string_view::npos ? 0 : begin + 1) + 1);
 }
 
-[[noreturn]] void refuse(std::string_view text, std::size_t at, rapidjson::ParseErrorCode error) {
+[[noreturn]] static void refuse(std::string_view text, std::size_t at, rapidjson::ParseErrorCode error) {
     if (error == rapidjson::kParseErrorNumberTooBig)
         throw JsonFault(fmt::format("no valid JSON: the number at {} is too large", place_in(text, at)),
                         "check the numbers of the file");
@@ -166,7 +164,7 @@ std::string place_in(std::string_view text, std::size_t at) {
 constexpr std::size_t kAtOnce = 16; ///< characters, of which the last may lie behind the text
 
 /// Most files hold nothing but ASCII, whose encoding nobody need look at.
-bool is_ascii(std::string_view text) {
+static bool is_ascii(std::string_view text) {
     std::uint64_t seen = 0, next = 0;
     for (; text.size() >= sizeof next; text.remove_prefix(sizeof next)) {
         std::memcpy(&next, text.data(), sizeof next);
@@ -178,7 +176,7 @@ bool is_ascii(std::string_view text) {
     return (seen & kHighBits) == 0;
 }
 
-void read(std::string_view text, JsonDocument& document, const DocumentBuilder::OnMember* on_member) {
+static void read(std::string_view text, JsonDocument& document, const DocumentBuilder::OnMember* on_member) {
     constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
     const std::size_t begin = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
     if (const std::size_t zero = text.find('\0');
@@ -203,8 +201,6 @@ void read(std::string_view text, JsonDocument& document, const DocumentBuilder::
         refuse(text, begin + result.Offset(), result.Code());
     document.root = builder.root();
 }
-
-} // namespace
 
 double JsonValue::number() const {
     switch (kind_) {

@@ -45,7 +45,7 @@ class JsonValue {
     bool is_array() const { return kind_ == Kind::array; }
     bool is_object() const { return kind_ == Kind::object; }
 
-    // Of a value of that kind alone; of an array or object of none of the others, empty.
+    // For a value of that kind alone; an array or object of any other is empty.
     bool boolean() const { return boolean_; }
     double number() const;
     std::string_view text() const { return {text_, size_}; }
@@ -170,8 +170,8 @@ enum class JsonKeys : std::uint8_t {
     as_written ///< every new key is held against all before it (nlohmann::ordered_json)
 };
 
-/// What a text has too much of, "more than 64 levels of objects and arrays"; empty: nothing. Comments are
-/// passed over. What is no JSON at all is left to the parser.
+/// The excess of a text, "more than 64 levels of objects and arrays"; empty: nothing. Comments are passed
+/// over. What is no JSON at all is left to the parser.
 std::string json_excess(std::string_view text, JsonKeys keys = JsonKeys::sorted);
 
 /// The text itself, for the parser. Throws InputError that names `file` where there is too much of something.

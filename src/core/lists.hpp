@@ -34,7 +34,7 @@ auto kept(const Values& values, Condition condition) {
     return all;
 }
 
-/// What a function, or a member, makes of each value, in their order.
+/// The results of a function, or a member, for each value, in their order.
 template <class Values, class Make>
 auto mapped(Values&& values, Make make) {
     using Value = std::ranges::range_reference_t<Values>;

@@ -17,8 +17,6 @@
 
 namespace archsim {
 
-namespace {
-
 namespace fs = std::filesystem;
 
 enum class Use : int { free, changing, taken };
@@ -29,12 +27,10 @@ struct Slot {
     std::array<char, PATH_MAX> path{};
 };
 constexpr std::size_t kSlots = 16;
-std::array<Slot, kSlots>& slots() {
+static std::array<Slot, kSlots>& slots() {
     static std::array<Slot, kSlots> all;
     return all;
 }
-
-} // namespace
 
 Unfinished::Unfinished(const fs::path& path) {
     const std::string& name = path.native();

@@ -6,8 +6,6 @@
 
 namespace archsim {
 
-namespace {
-
 struct Ending {
     std::string_view text;
     double factor;
@@ -37,13 +35,13 @@ constexpr std::array kPowers = {Ending{"W", 1}, Ending{"mW", 1e-3}, Ending{"uW",
 constexpr std::array kCharges = {Ending{"Ah", 1}, Ending{"mAh", 1e-3}};
 constexpr std::array kVolts = {Ending{"V", 1}};
 
-bool is_digit(char c) {
+static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
 /// "10000/min" of "10,000/min"; the text as it is unless each comma stands before three digits ("0,5" and
 /// "8,16" are no numbers).
-std::string without_commas(std::string_view text) {
+static std::string without_commas(std::string_view text) {
     const auto digits = [text](std::size_t from) {
         std::size_t end = from;
         while (end < text.size() && is_digit(text[end]))
@@ -64,7 +62,7 @@ std::string without_commas(std::string_view text) {
 }
 
 template <std::size_t N>
-std::optional<double> parse_with(std::string_view text, const std::array<Ending, N>& endings) {
+static std::optional<double> parse_with(std::string_view text, const std::array<Ending, N>& endings) {
     std::string joined; // what the text refers to then
     if (text.find(',') != std::string_view::npos)
         text = joined = without_commas(text);
@@ -77,8 +75,9 @@ std::optional<double> parse_with(std::string_view text, const std::array<Ending,
     return std::nullopt;
 }
 
-/// What `read` makes of the text before a "/", per second: the rest is a unit of time.
-std::optional<double> per_second(std::string_view text, std::optional<double> (*read)(std::string_view)) {
+/// The number that `read` finds before a "/", per second: the rest is a unit of time.
+static std::optional<double> per_second(std::string_view text,
+                                        std::optional<double> (*read)(std::string_view)) {
     const std::size_t at = text.rfind('/');
     if (at == std::string_view::npos)
         return std::nullopt;
@@ -89,8 +88,6 @@ std::optional<double> per_second(std::string_view text, std::optional<double> (*
     const auto number = read(text);
     return number && unit != kTimes.end() ? std::optional(*number / unit->factor) : std::nullopt;
 }
-
-} // namespace
 
 std::optional<std::int64_t> parse_whole(std::string_view text) {
     const std::string joined = without_commas(text);

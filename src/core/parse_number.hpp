@@ -77,7 +77,7 @@ std::optional<double> parse_watts(std::string_view text);
 struct Battery {
     double watt_hours = 0, volts = 0;
 };
-/// What a battery holds: "20Wh", "10kJ", "2.5Ah", "1000 mAh" at the usual volts, "225mAh@3V" at its own.
+/// The capacity of a battery: "20Wh", "10kJ", "2.5Ah", "1000 mAh" at the usual volts, "225mAh@3V" at its own.
 /// Nothing for another text, or nothing in it.
 std::optional<Battery> parse_battery(std::string_view text, double usual_volts);
 

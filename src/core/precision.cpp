@@ -5,8 +5,6 @@
 
 namespace archsim {
 
-namespace {
-
 struct Alias {
     std::string_view text;
     Precision precision;
@@ -29,7 +27,7 @@ constexpr std::array kAliases = {
 };
 
 /// Widths of the "w<bits>a<bits>" notation: 8 and 4 bit are integers, 16 bit is fp16, 32 bit is fp32.
-std::optional<Precision> precision_of_width(std::string_view digits) {
+static std::optional<Precision> precision_of_width(std::string_view digits) {
     if (digits == "4")
         return Precision::int4;
     if (digits == "8")
@@ -40,8 +38,6 @@ std::optional<Precision> precision_of_width(std::string_view digits) {
         return Precision::fp32;
     return std::nullopt;
 }
-
-} // namespace
 
 std::optional<Precision> parse_precision(std::string_view text) {
     const std::string lower = lower_case(text);

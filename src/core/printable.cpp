@@ -10,9 +10,7 @@
 
 namespace archsim {
 
-namespace {
-
-bool is_continuation(char c) {
+static bool is_continuation(char c) {
     return (static_cast<unsigned char>(c) & 0xc0U) == 0x80U;
 }
 
@@ -24,7 +22,7 @@ struct Character {
 /// Smallest code point of characters of so many bytes; a longer form of it is not valid.
 constexpr std::array<std::uint32_t, 5> kLeast = {0, 0, 0x80, 0x800, 0x10000};
 
-Character character_at(std::string_view text) {
+static Character character_at(std::string_view text) {
     const auto first = static_cast<unsigned char>(text.front());
     if (first < 0x80)
         return {1, first};
@@ -44,15 +42,17 @@ Character character_at(std::string_view text) {
 /// Whether line ends and tabs are text, or shown like other control characters.
 enum class Lines : std::uint8_t { kept, shown };
 
-bool is_shown(std::uint32_t code, Lines lines) {
+static bool is_shown(std::uint32_t code, Lines lines) {
     const bool kept = lines == Lines::kept && (code == '\n' || code == '\t');
     const bool control = code < 0x20 ? !kept : code >= 0x7f && code <= 0x9f;
-    const bool turns_direction = (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
-    return control || turns_direction;
+    const bool ends_line = code == 0x2028 || code == 0x2029; // for editors and browsers
+    const bool turns_direction = code == 0x061c || code == 0x200e || code == 0x200f ||
+                                 (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+    return control || ends_line || turns_direction;
 }
 
 /// Bytes of a colour that begins here: ESC [ digits m.
-std::size_t colour_at(std::string_view text) {
+static std::size_t colour_at(std::string_view text) {
     if (!text.starts_with("\033["))
         return 0;
     const std::size_t end = text.find_first_not_of("0123456789", 2);
@@ -62,7 +62,7 @@ std::size_t colour_at(std::string_view text) {
 /// `text` with `escaped(code, is_byte)` in place of every character that is not shown; `skip` says how many
 /// bytes at a place may pass unseen.
 template <class Skip, class Escape>
-std::string escaped(std::string text, Lines lines, Skip skip, Escape escape) {
+static std::string escaped(std::string text, Lines lines, Skip skip, Escape escape) {
     const std::string_view given = text;
     std::string shown;
     std::size_t kept = 0; // what lies before is in `shown`
@@ -90,8 +90,6 @@ std::string escaped(std::string text, Lines lines, Skip skip, Escape escape) {
         return text;
     return shown += given.substr(kept);
 }
-
-} // namespace
 
 static std::string shown(std::string text, Lines lines, Colours colours) {
     return escaped(

@@ -1,5 +1,5 @@
 #pragma once
-// What weights of some width are multiplied in, where activations are quantised to meet them.
+// The formats that weights of some width are multiplied in, where activations are quantised to meet them.
 
 #include "archsim/core/precision.hpp"
 

@@ -7,7 +7,7 @@
 
 namespace archsim {
 
-/// What is left of a budget. Its functions throw InputError with a hint where it is spent.
+/// The rest of a budget. Its functions throw InputError with a hint where it is spent.
 class Spending {
   public:
     /// `what` is named in messages: a file or a graph.

@@ -48,7 +48,7 @@ std::string name_key(std::string_view name) {
 
 std::string bare_name(std::string_view name) {
     std::string result = lower_case(name);
-    std::erase_if(result, [](unsigned char c) { return c < 0x80 && std::isalnum(c) == 0; });
+    std::erase_if(result, [](unsigned char c) { return c >= 0x20 && c < 0x7f && std::isalnum(c) == 0; });
     return result;
 }
 
@@ -137,15 +137,13 @@ std::vector<std::string> nearest_names(std::string_view name, const std::vector<
     return result;
 }
 
-namespace {
-
 /// Whether one character is what the pattern begins with, and how much of the pattern that is.
-struct Step {
+struct MatchStep {
     bool matches = false;
     std::size_t length = 1;
 };
 
-Step step(std::string_view pattern, char c) {
+static MatchStep step(std::string_view pattern, char c) {
     if (pattern.front() == '?')
         return {true, 1};
     if (pattern.front() == '\\' && pattern.size() > 1)
@@ -163,8 +161,6 @@ Step step(std::string_view pattern, char c) {
     return {in_set == (first == 1), end + 1};
 }
 
-} // namespace
-
 bool matches_glob(std::string_view pattern, std::string_view name) {
     std::size_t at = 0, in = 0;
     // Only the last star may take more: what stood before it matched, and an earlier star gains nothing.
@@ -177,7 +173,7 @@ bool matches_glob(std::string_view pattern, std::string_view name) {
             continue;
         }
         if (at < pattern.size())
-            if (const Step one = step(pattern.substr(at), name[in]); one.matches) {
+            if (const MatchStep one = step(pattern.substr(at), name[in]); one.matches) {
                 at += one.length;
                 ++in;
                 continue;

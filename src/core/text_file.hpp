@@ -17,7 +17,7 @@ struct FolderEntry {
     bool is_folder = false;
 };
 
-/// What lies in a folder, in the order of the file system; nothing where it cannot be read.
+/// The entries of a folder, in the order of the file system; nothing where it cannot be read.
 std::optional<std::vector<FolderEntry>> entries_of_folder(const std::string& folder);
 
 } // namespace archsim

@@ -251,6 +251,16 @@ Estimate lengthened(Estimate e, double seconds, double idle_power_w) {
     return e;
 }
 
+double launches_s(const NetworkWork& work, const Machine& machine) {
+    if (machine.runtime->graph_capture)
+        return 0;
+    double kernels = 0;
+    for (const SubgraphWork& s : work.subgraphs)
+        if (s.kind != OpKind::free)
+            kernels += s.repeat * (s.anchor != nullptr ? std::max(1.0, s.anchor->serial_steps) : 1);
+    return machine.param(Parameter::uncaptured_launch, 0) * kernels;
+}
+
 Estimate waiting(Estimate e, double seconds, const Machine& machine, Parameter reason) {
     if (seconds <= 0)
         return e;

@@ -9,13 +9,11 @@
 
 namespace archsim {
 
-namespace {
-
 /// Rounding of sums over a few hundred subgraphs.
 constexpr double kRounding = 1e-12;
 
 /// Multiplies every count.
-void scale(Mapping& mapping, double factor) {
+static void scale(Mapping& mapping, double factor) {
     for (std::size_t i = 0; i < mapping.demand_count; ++i)
         mapping.demands[i].amount *= factor;
     mapping.events.scale(factor);
@@ -24,7 +22,7 @@ void scale(Mapping& mapping, double factor) {
 
 /// Fixed counts of `factor` pieces that one call runs: the start of an inference and the host's work are paid
 /// once, as in a pipeline; transfers and reconfigurations by every piece.
-void scale_fixed(Mapping& fixed, double factor) {
+static void scale_fixed(Mapping& fixed, double factor) {
     scale(fixed, factor);
     for (std::size_t i = 0; i < fixed.demand_count; ++i)
         if (const Parameter reason = fixed.demands[i].reason; reason == Parameter::inference_overhead ||
@@ -35,7 +33,7 @@ void scale_fixed(Mapping& fixed, double factor) {
 
 /// Whether each subgraph of `smaller` has one in `larger` with the same anchor: with a batch of one a
 /// transposition may be a mere view, and has no subgraph there.
-bool contains(const Partition& larger, const Partition& smaller) {
+static bool contains(const Partition& larger, const Partition& smaller) {
     std::size_t i = 0;
     for (const Subgraph& s : smaller.subgraphs) {
         while (i < larger.subgraphs.size() && larger.subgraphs[i].anchor != s.anchor)
@@ -47,8 +45,8 @@ bool contains(const Partition& larger, const Partition& smaller) {
 }
 
 /// The mappings of a piece for the subgraphs of the larger batch.
-std::vector<std::uint32_t> spread(const std::vector<std::uint32_t>& which, const Partition& smaller,
-                                  const Partition& larger) {
+static std::vector<std::uint32_t> spread(const std::vector<std::uint32_t>& which, const Partition& smaller,
+                                         const Partition& larger) {
     std::vector<std::uint32_t> spread_out;
     spread_out.reserve(larger.subgraphs.size());
     std::size_t i = 0;
@@ -60,8 +58,8 @@ std::vector<std::uint32_t> spread(const std::vector<std::uint32_t>& which, const
 }
 
 /// For each subgraph the first one that counts alike; null where each must be mapped for itself.
-const std::vector<std::uint32_t>* find_alike(const NetworkWork& work, const Machine& machine,
-                                             const Mapper& mapper) {
+static const std::vector<std::uint32_t>* find_alike(const NetworkWork& work, const Machine& machine,
+                                                    const Mapper& mapper) {
     // A class of the library's mappers need not be one for another.
     if (dynamic_cast<const CountsOfStructure*>(&mapper) == nullptr ||
         work.representatives.size() != work.subgraphs.size())
@@ -71,7 +69,7 @@ const std::vector<std::uint32_t>* find_alike(const NetworkWork& work, const Mach
 }
 
 /// As a new one, but for the demands beyond its number of them.
-void clear(Mapping& mapping) {
+static void clear(Mapping& mapping) {
     mapping.demand_count = 0;
     mapping.events = {};
     mapping.allocation = {};
@@ -80,7 +78,7 @@ void clear(Mapping& mapping) {
 }
 
 /// Counts of the undivided batch, in place of what `whole` was.
-void map_whole(const NetworkWork& work, const Machine& machine, BatchSchedule& whole) {
+static void map_whole(const NetworkWork& work, const Machine& machine, BatchSchedule& whole) {
     const Mapper& mapper = machine.mapper ? *machine.mapper : mapper_for(machine.device->family);
     const auto count = static_cast<std::uint32_t>(work.subgraphs.size());
     const std::vector<std::uint32_t>* const alike = find_alike(work, machine, mapper);
@@ -116,7 +114,7 @@ void map_whole(const NetworkWork& work, const Machine& machine, BatchSchedule& w
 constexpr std::size_t kCutsKept = 8;
 
 /// The schedule of the smaller batch, as often as the larger batch has it.
-BatchInPieces& in_pieces(BatchLevel& larger, const NetworkWork& work, Scheduled& smaller) {
+static BatchInPieces& in_pieces(BatchLevel& larger, const NetworkWork& work, Scheduled& smaller) {
     for (const auto& known : larger.in_pieces)
         if (known->piece == &smaller)
             return *known;
@@ -160,7 +158,7 @@ class Joiner {
         }
         std::size_t best = before_.size();
         double fastest = seconds(all_pieces);
-        // What is saved in time may cost energy, in the same proportion at most.
+        // A saving in time may cost energy, in the same proportion at most.
         const double budget = joules(all_pieces) * fastest * (1 + kRounding);
         for (std::size_t at = 0; at < before_.size(); ++at) {
             if (at > 0) {
@@ -325,8 +323,6 @@ class Joiner {
     double dynamic_w_ =
         std::numeric_limits<double>::infinity(); ///< what the limit leaves beside static power
 };
-
-} // namespace
 
 void BatchInPieces::restart() {
     for (auto& [cut, made] : by_cut)

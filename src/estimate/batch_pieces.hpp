@@ -91,8 +91,8 @@ struct BatchLevel {
     std::vector<BatchLevel*> smaller; ///< what it may be cut into, by each prime; none: it runs whole
     std::vector<std::unique_ptr<BatchInPieces>> in_pieces;
     Scheduled* at_full_clock = nullptr; ///< one of the above; null: not asked for yet
-    /// What the machine lacks for it: one sentence, empty where nothing; not asked for yet. Which rates there
-    /// are is of the machine's structure, as the counts are.
+    /// The machine's lack for it: one sentence, empty where nothing; not asked for yet. Which rates there are
+    /// is of the machine's structure, as the counts are.
     std::optional<std::string> missing;
     Reused<BatchInPieces> pieces;    ///< memory for more of them
     std::vector<ScheduleCost> costs; ///< memory for those of the subgraphs, undivided

@@ -1,5 +1,5 @@
 #pragma once
-// What the first inference costs beyond a warm one: building the network for the device, and bringing the
+// The cost of the first inference beyond a warm one: building the network for the device, and bringing the
 // weights there.
 
 #include "archsim/map/machine.hpp"

@@ -372,19 +372,6 @@ Settled settle(BatchLevel& level, const Machine& machine) {
     return best;
 }
 
-/// Where no graph was captured the host launches every kernel, ahead of the device: what is longer decides.
-/// Worked: the 174 kernels of ResNet-50 under eager PyTorch take a host 8.0 ms at 46 us each, and V100 2.8.
-double waits_for_launches(const NetworkWork& work, const Machine& machine, double latency_s) {
-    const double launch = machine.param(Parameter::uncaptured_launch, 0);
-    if (launch <= 0 || machine.runtime->graph_capture)
-        return 0;
-    double kernels = 0;
-    for (const SubgraphWork& s : work.subgraphs)
-        if (s.kind != OpKind::free)
-            kernels += s.repeat * (s.anchor != nullptr ? std::max(1.0, s.anchor->serial_steps) : 1);
-    return launch * kernels - latency_s;
-}
-
 Estimate estimate_arrangement(const NetworkWork& work, const Machine& machine, const EstimateOptions& options,
                               BatchCounts& counted) {
     Estimate e;
@@ -424,8 +411,7 @@ Estimate estimate_arrangement(const NetworkWork& work, const Machine& machine, c
     for (Finding& finding : unpriced_events(e.events, machine))
         e.findings.push_back(std::move(finding));
     e = on_devices(std::move(e), machine.devices);
-    e = waiting(std::move(e), waits_for_launches(work, machine, e.latency_s), machine,
-                Parameter::uncaptured_launch);
+    e = waiting(std::move(e), launches_s(work, machine) - e.latency_s, machine, Parameter::uncaptured_launch);
     add_intervals(machine, SpreadOf::latency, e, counted.widths());
     return e;
 }
@@ -438,9 +424,9 @@ bool faster(const Estimate& a, const Estimate& b, Scenario scenario) {
                                          : a.throughput_per_s > b.throughput_per_s;
 }
 
-/// Of the machine as its scenario has it: one batch at a time, or what a batch costs amid others. A compiler
-/// that can lay a network out in several ways takes the fastest: what did not fit before and does now is one
-/// more to choose from.
+/// Estimates the machine as its scenario has it: one batch at a time, or what a batch costs amid others. A
+/// compiler that can lay a network out in several ways takes the fastest: what did not fit before and does
+/// now is one more to choose from.
 Estimate estimate_scenario(const NetworkWork& work, const Machine& machine, const EstimateOptions& options,
                            BatchCounts& counted) {
     Estimate best = estimate_arrangement(work, machine, options, counted);
@@ -458,7 +444,7 @@ Estimate estimate_scenario(const NetworkWork& work, const Machine& machine, cons
     return best;
 }
 
-/// What is left out takes time and energy: no upper end is known of these, no lower one of rates.
+/// The part that is left out takes time and energy: no upper end is known of these, no lower one of rates.
 Estimate as_bound(Estimate e) {
     if (e.uncounted.empty() || e.latency_s <= 0)
         return e;
@@ -480,7 +466,8 @@ Estimate estimate(const NetworkWork& work, const Machine& machine, const Estimat
     Estimate e = estimate_scenario(work, machine, options, counted);
     if (machine.scenario == Scenario::latency || e.latency_s <= 0)
         return as_bound(std::move(e));
-    // What a batch costs amid others is no time from its start to its end: that is the time of a batch alone.
+    // The cost of a batch amid others is no time from its start to its end: that is the time of a batch
+    // alone.
     Machine unshared = machine;
     unshared.scenario = Scenario::latency;
     Estimate alone = estimate_scenario(work, unshared, options, counted.alone());

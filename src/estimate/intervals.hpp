@@ -10,7 +10,7 @@
 
 namespace archsim {
 
-/// What the errors of one machine's estimates consist of, whose time is of one kind: looked up once.
+/// The errors of one machine's estimates, whose time is of one kind: looked up once.
 struct KnownWidths {
     struct Widths {
         ErrorParts time, energy, rate;

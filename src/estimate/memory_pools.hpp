@@ -25,7 +25,7 @@ struct MemoryPools {
     bool fits() const {
         return std::all_of(pools.begin(), pools.end(), [](const MemoryPool& p) { return p.holds(); });
     }
-    /// What lies in memories of their own, which do not make room for each other.
+    /// Whether the pools are memories of their own, which do not make room for each other.
     bool apart() const { return !pools.front().name.empty(); }
 };
 MemoryPools memory_pools(const MemoryEstimate& memory, const Machine& machine);

@@ -9,15 +9,14 @@
 
 namespace archsim {
 
-namespace {
-
 /// Lowest clock that is looked at, as a share of the operating clock. The deepest published drop is a T4 from
 /// 1590 to 585 MHz base; a design with more units or a higher clock drops deeper, down to where the smaller
 /// one runs. Below the lowest voltage a lower clock saves no energy per event, so that what remains is
 /// waiting.
 constexpr double kLowestClockRatio = 0.01;
 constexpr int kBisections = 24;
-/// Of the search for the least energy: the lowest clock that regulators are known to hold for long.
+/// The lower end of the search for the least energy: the lowest clock that regulators are known to hold for
+/// long.
 constexpr double kLowestEfficientRatio = 0.2;
 
 class Solver {
@@ -183,7 +182,7 @@ struct Probe {
 /// secant through logarithms comes near the crossing, and a step to either side of it closes in. The secant's
 /// error falls with the square of the interval, which gives the next step.
 template <class Load>
-std::pair<double, double> find_crossing(Probe low, Probe high, const Load& load) {
+static std::pair<double, double> find_crossing(Probe low, Probe high, const Load& load) {
     constexpr int kRounds = 5;
     constexpr double kFirstStep = 1.0 / 32, kLargestStep = 1.0 / 4, kSafety = 4; ///< steps: of the interval
     const double cell = (high.clock - low.clock) * std::ldexp(1.0, -kBisections);
@@ -212,7 +211,7 @@ std::pair<double, double> find_crossing(Probe low, Probe high, const Load& load)
 }
 
 /// The tabulated clock, or the highest at which average power fits the limit.
-OperatingPoint within_limit(Solver& solver, const Machine& machine) {
+static OperatingPoint within_limit(Solver& solver, const Machine& machine) {
     OperatingPoint full = solver.at(1.0);
     if (!machine.energy || machine.power_limit_w <= 0)
         return full;
@@ -261,7 +260,7 @@ OperatingPoint within_limit(Solver& solver, const Machine& machine) {
 /// The clock with the least energy per inference of the whole system: a lower clock saves voltage but pays
 /// static and host power for longer. Worked: static and host 108 W, dynamic 220 W at full clock, dynamic
 /// energy ~ clock: the sum 108 / r + 220 r is least at r = 0.70.
-OperatingPoint most_efficient(Solver& solver, const Machine& machine, const OperatingPoint& fastest) {
+static OperatingPoint most_efficient(Solver& solver, const Machine& machine, const OperatingPoint& fastest) {
     const double host_w = machine.energy->host_share.value_or(0) * machine.device->tdp.value_or(0);
     const auto joules = [&](const OperatingPoint& p) {
         return solver.dynamic_energy(p.clock_ratio) +
@@ -283,8 +282,6 @@ OperatingPoint most_efficient(Solver& solver, const Machine& machine, const Oper
         }
     return joules(right) < joules(fastest) ? solver.at(right.clock_ratio) : fastest;
 }
-
-} // namespace
 
 double least_static_power(const Machine& machine) {
     return static_power_at(machine, kLowestClockRatio);

@@ -1,5 +1,5 @@
 #pragma once
-// What a subgraph asks of every resource and how long each would take alone: the terms behind its time.
+// The demands of a subgraph on every resource and how long each would take alone: the terms behind its time.
 
 #include "archsim/estimate/estimate.hpp"
 

@@ -24,7 +24,7 @@ struct BatchSchedule {
 
     const Mapping& of(std::size_t subgraph) const { return mappings[which[subgraph]]; }
     double repeat_of(std::size_t subgraph) const { return repeat[which[subgraph]]; }
-    /// Of what total_events() counts together: a class by its first subgraph, or a mapping.
+    /// One of those that total_events() counts together: a class by its first subgraph, or a mapping.
     const Mapping& of_kind(std::size_t kind) const { return by_class ? of(kind) : mappings[kind]; }
 };
 
@@ -111,7 +111,7 @@ struct OperatingPoint {
     double latency_s = 0;   ///< one batch
     double interval_s = 0;  ///< time between finished batches when saturated; equals latency_s for one stream
     bool limited = false;
-    // Of all subgraphs: time beside overhead, and of weights that are fetched ahead the time and the bytes.
+    // Over all subgraphs: time beside overhead, and of weights that are fetched ahead the time and the bytes.
     double body_s = 0, weight_stream_s = 0, streamed_bytes = 0;
     EventPrices prices = {}; ///< at this clock
     double rated = 1;        ///< up_to_rating(), at whichever clock

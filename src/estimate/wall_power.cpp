@@ -1,4 +1,5 @@
 #include "estimate/wall_power.hpp"
+
 #include "hardware/energy_table.hpp"
 
 namespace archsim {

@@ -14,8 +14,6 @@
 
 namespace archsim {
 
-namespace {
-
 using namespace accelerator;
 
 struct CgraFacts : TiledFacts<CgraFacts> {
@@ -74,27 +72,37 @@ struct Fabric {
     double total = 0;      ///< work of the network
 };
 
-/// A product on one unit: a chain of `stages` multiply-adds along the reduction, `lanes` results side by
-/// side; rows stream through. ceil(K/stages) ceil(N/lanes) such blocks are spread over the operator's units,
-/// and rows over what is left.
-struct Placement {
+/// A product on one unit: a chain of up to `stages` multiply-adds along the reduction, `lanes` results side
+/// by side; rows stream through. ceil(K/chain) ceil(N/lanes) such blocks are spread over the operator's
+/// units, and rows over what is left.
+struct FabricPlacement {
     double cycles = 0, units_used = 0, padded_macs = 0;
 };
 
-Placement place(const Contraction& c, const Fabric& f, double units, double pump) {
-    Placement p;
-    const double blocks = c.groups * std::ceil(c.k / f.stages) * std::ceil(c.n / f.lanes);
-    p.padded_macs = blocks * f.stages * f.lanes * c.m;
-    if (blocks >= units) {
-        p.cycles = std::ceil(blocks / units) * c.m / pump;
-        p.units_used = units;
-    } else { // copies of the blocks take a part of the rows each
-        const double copies = std::floor(units / blocks);
-        p.cycles = std::ceil(c.m / copies) / pump;
-        p.units_used = blocks * std::min(copies, c.m);
+static FabricPlacement place(const Contraction& c, const Fabric& f, double units, double pump) {
+    const double across = c.groups * std::ceil(c.n / f.lanes);
+    FabricPlacement best;
+    // Results may leave a unit behind any of its stages: where a few rows wait for the pipeline to fill,
+    // which they do once per operator, chains shorter than it are faster.
+    for (double chain = std::min(f.stages, std::max(1.0, c.k)); chain >= 1; chain = std::ceil(chain) - 1) {
+        FabricPlacement p;
+        const double blocks = across * std::ceil(c.k / chain);
+        if (best.cycles > 0 && blocks * c.m / (units * pump) >= best.cycles)
+            break;
+        p.padded_macs = blocks * f.stages * f.lanes * c.m;
+        if (blocks >= units) {
+            p.cycles = std::ceil(blocks / units) * c.m / pump;
+            p.units_used = units;
+        } else { // copies of the blocks take a part of the rows each
+            const double copies = std::floor(units / blocks);
+            p.cycles = std::ceil(c.m / copies) / pump;
+            p.units_used = blocks * std::min(copies, c.m);
+        }
+        p.cycles += chain;
+        if (best.cycles == 0 || p.cycles < best.cycles)
+            best = p;
     }
-    p.cycles += f.stages; // the pipeline fills once per operator
-    return p;
+    return best;
 }
 
 class CgraMapper final : public NetworkMapper,
@@ -174,7 +182,7 @@ class CgraMapper final : public NetworkMapper,
             if (on_host(use, machine))
                 continue;
             for (const Contraction& c : use.op->work.contractions) {
-                const Placement p = place(c, fabric, own, pump);
+                const FabricPlacement p = place(c, fabric, own, pump);
                 products += p.cycles;
                 padded_macs += p.padded_macs;
                 units_used = std::max(units_used, p.units_used);
@@ -254,8 +262,6 @@ constexpr std::array kCgraProperties = {
     FamilyProperty{kProgrammability, "programmable in parallel patterns",
                    "Prabhakar et al., Plasticine, ISCA 2017"},
     FamilyProperty{"flexibility", "reconfigurable", "Prabhakar et al., Plasticine, ISCA 2017"}};
-
-} // namespace
 
 constinit const FamilyRow family::cgra{.name = "cgra",
                                        .title = "CGRA",

@@ -9,9 +9,7 @@
 
 namespace archsim::npu {
 
-namespace {
-
-/// What stages side by side take together.
+/// The sums of stages side by side.
 struct Sum {
     double units = 0, controllers = 0, weights = 0;
 
@@ -27,7 +25,7 @@ struct Sum {
     }
 };
 
-bool fit(std::span<const Stage> stages, const Capacity& capacity, double interval) {
+static bool fit(std::span<const Stage> stages, const Capacity& capacity, double interval) {
     Sum sum;
     return std::ranges::all_of(stages, [&](const Stage& stage) {
         sum.add(stage, capacity, interval);
@@ -54,7 +52,8 @@ class Range {
 };
 
 /// The interval that whole units leave of one in which the stages fit: that of the stage that waits longest.
-double tightened(std::span<const Stage> stages, const Capacity& capacity, double interval, double low) {
+static double tightened(std::span<const Stage> stages, const Capacity& capacity, double interval,
+                        double low) {
     double own = low;
     for (const Stage& stage : stages)
         if (const double units = needs_of(stage, capacity, interval).units; units > 0)
@@ -65,7 +64,8 @@ double tightened(std::span<const Stage> stages, const Capacity& capacity, double
 
 /// The shortest interval from `low` to `high` in which the stages fit, as they do in `high`. Halving comes
 /// near it; from there every step takes the next interval that a whole unit more allows, until none does.
-double shortest_between(std::span<const Stage> stages, const Capacity& capacity, double low, double high) {
+static double shortest_between(std::span<const Stage> stages, const Capacity& capacity, double low,
+                               double high) {
     constexpr double kNear = 1.01, kBelow = 1 - 1e-12;
     if (fit(stages, capacity, low))
         return low;
@@ -83,14 +83,14 @@ double shortest_between(std::span<const Stage> stages, const Capacity& capacity,
     }
 }
 
-/// What is known of the shortest interval of some stages side by side: it is no shorter than `low`, or
+/// The shortest interval of some stages side by side, as far as known: it is no shorter than `low`, or
 /// exactly that.
 struct Known {
     double low = 0;
     bool exact = false;
 };
 
-/// What is known of every run of stages, whatever a byte costs; empty for networks of more stages than that,
+/// The intervals of every run of stages, whatever a byte costs; empty for networks of more stages than that,
 /// as no published one has: its size grows with the square.
 class Intervals {
   public:
@@ -98,7 +98,8 @@ class Intervals {
         : stages_(stages <= kMost ? stages : 0), known_(stages_ * stages_) {}
 
     bool empty() const { return known_.empty(); }
-    /// Of the stages `first` to `end`. Stages more never shorten an interval: bounds of fewer hold here.
+    /// The interval of the stages `first` to `end`. Stages more never shorten an interval: bounds of fewer
+    /// hold here.
     Known& of(std::size_t first, std::size_t end) {
         if (empty())
             return nothing_ = {};
@@ -119,8 +120,8 @@ class Intervals {
 
 /// The contexts of the least cycles, where a byte that crosses the chip's border counts as `per_byte` of
 /// them.
-Plan least_cycles(std::span<const Stage> stages, const Capacity& capacity, double per_byte,
-                  Intervals& intervals) {
+static Plan least_cycles(std::span<const Stage> stages, const Capacity& capacity, double per_byte,
+                         Intervals& intervals) {
     // The least cycles up to each stage, over all first stages of the context that ends before it.
     struct Best {
         double cycles = std::numeric_limits<double>::infinity();
@@ -168,8 +169,6 @@ Plan least_cycles(std::span<const Stage> stages, const Capacity& capacity, doubl
     std::reverse(plan.contexts.begin(), plan.contexts.end());
     return plan;
 }
-
-} // namespace
 
 Needs needs_of(const Stage& stage, const Capacity& capacity, double interval) {
     if (stage.controllers <= 0)

@@ -29,7 +29,7 @@ struct Stage {
     double crossing = 0;       ///< bytes that were made before it and are read by it or later
 };
 
-/// What layers side by side share.
+/// The capacities that layers side by side share.
 struct Capacity {
     double units = 0;          ///< compute units; 0: layers share the array in any parts
     double controllers = 0;    ///< 0: as many as there are layers
@@ -77,8 +77,8 @@ double units_of_controller(const SubgraphWork& work, double unit_channels);
 /// The largest tensor that a subgraph hands on from layer to layer, in bytes.
 double largest_tensor_bytes(const SubgraphWork& work, const Machine& machine);
 
-/// Of every subgraph, whether it turns results into boxes and scores: nothing that follows from it is a layer
-/// worth the name. Compilers' parsers end at the last layers and leave that to the application.
+/// Whether each subgraph turns results into boxes and scores: nothing that follows from it is a layer worth
+/// the name. Compilers' parsers end at the last layers and leave that to the application.
 std::vector<bool> decodes_results(const NetworkWork& network);
 
 } // namespace archsim::npu

@@ -11,8 +11,6 @@
 
 namespace archsim {
 
-namespace {
-
 class CpuMapper final : public ViewMapper<cpu::View>, public CountsOfStructure {
   public:
     std::string_view name() const override { return "cpu"; }
@@ -62,7 +60,7 @@ class CpuMapper final : public ViewMapper<cpu::View>, public CountsOfStructure {
 };
 
 /// Bytes per clock of one core, times the cores of the first kind.
-void set_reached(Machine& m, Resource resource, Parameter parameter, const Fact& clock) {
+static void set_reached(Machine& m, Resource resource, Parameter parameter, const Fact& clock) {
     const Fact& per_unit = m.parameters.fact(parameter);
     if (!per_unit.known())
         return;
@@ -70,8 +68,8 @@ void set_reached(Machine& m, Resource resource, Parameter parameter, const Fact&
     m.rates[static_cast<std::size_t>(resource)] = {rate, {&clock}};
 }
 
-/// What a stack's code reaches replaces what the ports of a core could do.
-void reached_rates(Machine& m, const Fact& clock) {
+/// The rates that a stack's code reaches replace what the ports of a core could do.
+static void reached_rates(Machine& m, const Fact& clock) {
     set_reached(m, Resource::l2_bytes, Parameter::l2_bytes_per_clock, clock);
     set_reached(m, Resource::llc_bytes, Parameter::llc_bytes_per_clock, clock);
     if (const Fact& chip = m.parameters.fact(Parameter::llc_bandwidth); chip.known())
@@ -86,7 +84,7 @@ void reached_rates(Machine& m, const Fact& clock) {
             m.rates[static_cast<std::size_t>(level)] = {m.rate(above), {}};
 }
 
-std::span<const AssumedParameter> assumed() {
+static std::span<const AssumedParameter> assumed() {
     static const std::array kAssumed = {
         AssumedParameter{
             Parameter::weight_cache_sharpness,
@@ -147,8 +145,6 @@ constexpr std::array kCpuProperties = {
     FamilyProperty{"use", "development, and whatever has no kernel elsewhere",
                    "ONNX Runtime documentation, Execution Providers: the CPU provider is in every build and "
                    "takes the operators that the others leave"}};
-
-} // namespace
 
 constinit const FamilyRow family::cpu{.name = "cpu",
                                       .title = "CPU",

@@ -9,8 +9,6 @@
 
 namespace archsim::cpu {
 
-namespace {
-
 // Block of the output that one core works on at a time: matrix units keep a 2 x 2 arrangement of tiles in
 // their accumulators, vector code 16 rows of a few vectors (oneDNN brgemm and ncnn micro-kernels).
 constexpr double kTilesAcross = 2, kVectorBlockM = 16, kVectorBlockN = 16;
@@ -19,7 +17,7 @@ constexpr double kLeastRows = 8;
 // Winograd pays from this many channels (ncnn: convolution_3x3_winograd is chosen from 16 in and out).
 constexpr double kWinogradChannels = 16;
 
-double round_up(double x, double step) {
+static double round_up(double x, double step) {
     return std::ceil(x / step) * step;
 }
 
@@ -33,7 +31,7 @@ struct Winograd {
     }
 };
 
-Winograd best_winograd(const Window& w, bool integer) {
+static Winograd best_winograd(const Window& w, bool integer) {
     Winograd best;
     static constexpr std::array kOutputs = {2.0, 4.0, 6.0};
     for (double m : kOutputs) {
@@ -47,7 +45,7 @@ Winograd best_winograd(const Window& w, bool integer) {
     return best;
 }
 
-bool winograd_shape(const Window& w) {
+static bool winograd_shape(const Window& w) {
     return w.groups == 1 && !w.transposed && w.kernel[0] == 1 && w.kernel[1] == 3 && w.kernel[2] == 3 &&
            w.stride[1] == 1 && w.stride[2] == 1 && w.dilation[1] == 1 && w.dilation[2] == 1 &&
            w.in_channels >= kWinogradChannels && w.out_channels >= kWinogradChannels;
@@ -62,7 +60,7 @@ struct RowBlocks {
 /// for the shortest time with `across` columns of blocks; of equals the largest. Every height is there for
 /// every number of rows, so that twice the rows never take more than twice the time. Worked: 196 rows are 14
 /// blocks of 14, where 13 of 16 would pad them to 208.
-RowBlocks split_rows(double rows, double step, double block, double across, double units) {
+static RowBlocks split_rows(double rows, double step, double block, double across, double units) {
     RowBlocks best;
     double least = 0;
     for (double height = block; height >= std::min(block / 2, round_up(rows, step)); height -= step) {
@@ -88,8 +86,9 @@ struct Product {
     double rows_shares = 1, column_shares = 1; ///< cores along M and along N
 };
 
-Product multiply(const View& view, const SubgraphWork& work, const OperatorUse& use, const Contraction& c,
-                 const MultiplyUnit& unit, double input_bytes, double weight_bytes) {
+static Product multiply(const View& view, const SubgraphWork& work, const OperatorUse& use,
+                        const Contraction& c, const MultiplyUnit& unit, double input_bytes,
+                        double weight_bytes) {
     Product p;
     const double k = round_up(c.k, unit.k_step);
     p.efficiency = unit.efficiency;
@@ -152,14 +151,14 @@ Product multiply(const View& view, const SubgraphWork& work, const OperatorUse& 
     return p;
 }
 
-bool is_depthwise(const OperatorUse& use) {
+static bool is_depthwise(const OperatorUse& use) {
     if (use.op->work.kind != OpKind::convolution || !use.op->work.window)
         return false;
     const Window& w = *use.op->work.window;
     return w.groups > 1 && w.in_channels <= w.groups;
 }
 
-void map_depthwise(const View& view, const OperatorUse& use, Mapping& out) {
+static void map_depthwise(const View& view, const OperatorUse& use, Mapping& out) {
     const Window& w = *use.op->work.window;
     const double blocks = w.batch * std::ceil(w.out_channels / view.lanes) * w.out[1];
     // Native half precision doubles the lanes; 8-bit networks gain nothing.
@@ -181,21 +180,19 @@ void map_depthwise(const View& view, const OperatorUse& use, Mapping& out) {
 
 /// Elements of the unfolded columns of a convolution (im2col) per element of its input: 1 where it is
 /// pointwise, 25 for 5 x 5 at stride 1, 7.1 for 11 x 11 at stride 4 (227 pixels to 55).
-double unfolding(const OperatorUse& use) {
+static double unfolding(const OperatorUse& use) {
     const Window& w = *use.op->work.window;
     return w.in_pixels() > 0 ? w.taps() * w.out_pixels() / w.in_pixels() : 1;
 }
 
 /// Times that weights are walked in one call, because the stack repacks them.
-double weight_passes(const View& view, const OperatorUse& use) {
+static double weight_passes(const View& view, const OperatorUse& use) {
     if (use.op->work.kind != OpKind::convolution || !use.op->work.window)
         return 1;
     return view.param(use.op->work.window->taps() > 1 ? Parameter::window_weight_passes
                                                       : Parameter::pointwise_weight_passes,
                       1);
 }
-
-} // namespace
 
 void map_contraction(const View& view, const SubgraphWork& work, Mapping& out) {
     const bool convolution = work.kind == OpKind::convolution;

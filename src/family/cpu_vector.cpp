@@ -149,7 +149,7 @@ void count_vector(const View& view, double vector_ops, double special_ops, Event
     events[Event::register_byte] += instructions * kVectorOperands * view.lanes * kBytesPerLane;
 }
 
-// What a network in 8 bits costs beside its products: results are scaled, operators without an 8-bit kernel
+// The costs of a network in 8 bits beside its products: results are scaled, operators without an 8-bit kernel
 // run in floats between conversions, convolutions copy their taps into columns.
 
 // Depthwise kernels take 16 channels at a time, one register of 8-bit values, and convolutions that read

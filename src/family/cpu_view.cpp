@@ -10,30 +10,28 @@
 
 namespace archsim::cpu {
 
-namespace {
-
 constexpr double kCacheLine = 64;
 // Elements of one fp32 vector where the database does not say: 128-bit NEON, the narrowest in use.
 constexpr double kNarrowestLanes = 4;
 
 /// Stacks state the code that starts a kernel beside a core that decodes so many instructions per second.
-double stated_core() {
+static double stated_core() {
     static const double rate = reference_decode_rate("cpu");
     return rate;
 }
 
 /// Share of `data` that misses a cache of `capacity`: 1 / (1 + (capacity / data)^sharpness).
-double miss_share(double capacity, double data, double sharpness) {
+static double miss_share(double capacity, double data, double sharpness) {
     if (data <= 0)
         return 0;
     return capacity > 0 ? 1 / (1 + same_everywhere(std::pow(capacity / data, sharpness))) : 1;
 }
 
-bool streams_of(const Machine& machine) {
+static bool streams_of(const Machine& machine) {
     return machine.scenario == Scenario::throughput && machine.runtime->independent_streams;
 }
 
-const Engine* first_engine(const Machine& machine, EngineClass kind, Precision p) {
+static const Engine* first_engine(const Machine& machine, EngineClass kind, Precision p) {
     for (const Engine& engine : machine.device->engines)
         if (engine.kind == kind && engine.supports(p) && uses(*machine.runtime, engine))
             return &engine;
@@ -47,7 +45,7 @@ constexpr double kAccumulatorBytes = 4;
 
 /// Rows and columns are what an operand holds beside its depth: 16 rows of 64 bytes, or the outer product of
 /// two registers of 64 bytes (depth of one element, or of the four bytes that SME adds up).
-void set_shape(const CpuFacts& facts, Precision precision, MultiplyUnit& u) {
+static void set_shape(const CpuFacts& facts, Precision precision, MultiplyUnit& u) {
     const double element = bytes_of(precision);
     u.operand_bytes = facts.matrix_operand_bytes.value_or(kTileBytes);
     u.k_step = std::max(1.0, std::floor(facts.matrix_depth_bytes.value_or(kTileDepthBytes) / element));
@@ -55,8 +53,6 @@ void set_shape(const CpuFacts& facts, Precision precision, MultiplyUnit& u) {
     u.macs_per_instruction = u.m_step * u.n_step * u.k_step;
     u.result_bytes = u.m_step * u.n_step * std::max(kAccumulatorBytes, element);
 }
-
-} // namespace
 
 Team team_of(const Machine& machine) {
     double all = 0, slowest = 0, first = 0, most = 0;

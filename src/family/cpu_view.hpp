@@ -1,5 +1,5 @@
 #pragma once
-// What the CPU formulas need of a machine, looked up once per network. Private to the CPU mapper.
+// The numbers of a machine that the CPU formulas need, looked up once per network. Private to the CPU mapper.
 
 #include "archsim/extend/mapper.hpp"
 
@@ -83,7 +83,7 @@ class View {
         return std::ceil(whole / units) * units / whole;
     }
 
-    /// What one operator moves on the chip and to DRAM, in bytes of all cores together.
+    /// The bytes that one operator moves on the chip and to DRAM, in bytes of all cores together.
     struct Traffic {
         double input = 0;  ///< activations read, each byte once
         double output = 0; ///< written, with residuals read

@@ -16,8 +16,6 @@
 
 namespace archsim {
 
-namespace {
-
 using namespace accelerator;
 
 struct DpuFacts : TiledFacts<DpuFacts> {
@@ -28,8 +26,8 @@ struct DpuFacts : TiledFacts<DpuFacts> {
     Fact alu_engines;
 };
 
-struct Core {
-    Core(const Machine& machine, const NetworkWork& work) : m(machine), network(work) {
+struct DpuCore {
+    DpuCore(const Machine& machine, const NetworkWork& work) : m(machine), network(work) {
         const DpuFacts& facts = machine.device->facts.as<DpuFacts>();
         count = std::max(1.0, facts.cores.value_or(1) * machine.active_fraction);
         handlers = std::max(1.0, facts.batch_handlers.value_or(1));
@@ -69,12 +67,12 @@ struct Cycles {
     double passes = 0;   ///< times that the output is read or written again behind a product
 };
 
-class DpuMapper final : public ViewMapper<Core>, public CountsOfStructure, public KnowsTiling {
+class DpuMapper final : public ViewMapper<DpuCore>, public CountsOfStructure, public KnowsTiling {
   public:
     std::string_view name() const override { return "DPU loop nest"; }
     std::optional<Tiled> tiling_of(const SubgraphWork& work, const NetworkWork& network,
                                    const Machine& machine) const override {
-        const Core core(machine, network);
+        const DpuCore core(machine, network);
         return largest_tiled(work, machine, core.limits, core.images, false);
     }
 
@@ -87,12 +85,12 @@ class DpuMapper final : public ViewMapper<Core>, public CountsOfStructure, publi
         NetworkMapping result = Mapper::map_network(network, machine);
         // Each core's share of the DRAM is in its own demands.
         if (machine.scenario == Scenario::throughput)
-            result.instances = Core(machine, network).count;
+            result.instances = DpuCore(machine, network).count;
         return result;
     }
 
   protected:
-    void count(const Core& core, const SubgraphWork& work, Mapping& out) const override {
+    void count(const DpuCore& core, const SubgraphWork& work, Mapping& out) const override {
         const Machine& machine = core.m;
         const NetworkWork& network = core.network;
         const Cycles cycles = count_cycles(core, work, network);
@@ -114,7 +112,7 @@ class DpuMapper final : public ViewMapper<Core>, public CountsOfStructure, publi
     }
 
   private:
-    static Cycles count_cycles(const Core& core, const SubgraphWork& work, const NetworkWork& network) {
+    static Cycles count_cycles(const DpuCore& core, const SubgraphWork& work, const NetworkWork& network) {
         Cycles cycles;
         double activation = 0, operands = 0;
         bool folds = false;
@@ -152,7 +150,7 @@ class DpuMapper final : public ViewMapper<Core>, public CountsOfStructure, publi
         // A second tensor means an element-wise instruction of its own, also behind a convolution.
         const bool joins = work.extra_bytes > 0 && work.kind != OpKind::data_movement;
         cycles.layers += joins;
-        // What follows no layer that it could fold into passes through the narrow engine for itself.
+        // Work that follows no layer which it could fold into passes through the narrow engine for itself.
         // Moves of data are copies in memory.
         if (cycles.layers == 0 && elements > 0 && work.kind != OpKind::data_movement) {
             cycles.layers = 1;
@@ -181,7 +179,7 @@ class DpuMapper final : public ViewMapper<Core>, public CountsOfStructure, publi
                (op.work.special_ops > 0 && op.type != "Div");
     }
 
-    static double product_cycles(const Core& core, const OperatorUse& use, const NetworkWork& network) {
+    static double product_cycles(const DpuCore& core, const OperatorUse& use, const NetworkWork& network) {
         const OperatorWork& w = use.op->work;
         if (!core.ai_engines)
             return loop_cycles(core, w);
@@ -191,7 +189,7 @@ class DpuMapper final : public ViewMapper<Core>, public CountsOfStructure, publi
         return 2 * macs * core.handlers * core.count / format.ops_per_cycle;
     }
 
-    static double loop_cycles(const Core& core, const OperatorWork& w) {
+    static double loop_cycles(const DpuCore& core, const OperatorWork& w) {
         if (w.kind == OpKind::convolution && w.window)
             return dpu::convolution_cycles(*w.window, core.loops);
         double cycles = 0;
@@ -200,7 +198,7 @@ class DpuMapper final : public ViewMapper<Core>, public CountsOfStructure, publi
         return cycles;
     }
 
-    static double narrow_window(const Core& core, const Window& w, Parameter rate) {
+    static double narrow_window(const DpuCore& core, const Window& w, Parameter rate) {
         const Fact& fitted = core.m.parameters.fact(rate);
         if (!core.ai_engines || !fitted.known())
             return dpu::window_cycles(w, core.loops);
@@ -210,7 +208,7 @@ class DpuMapper final : public ViewMapper<Core>, public CountsOfStructure, publi
 
     /// Pooling beside products of the same map (a branch of an Inception block) shows as far as it outlasts
     /// them, where it has an engine of its own.
-    static double pooling_cycles(const Core& core, const SubgraphWork& work, const Window& w) {
+    static double pooling_cycles(const DpuCore& core, const SubgraphWork& work, const Window& w) {
         double cycles = narrow_window(core, w, Parameter::pooling_rate);
         if (!core.alu_beside)
             return cycles;
@@ -224,7 +222,7 @@ class DpuMapper final : public ViewMapper<Core>, public CountsOfStructure, publi
     }
 
     /// Operations on single elements at the width of the engine that runs depthwise convolution.
-    static double narrow_elements(const Core& core, double operations) {
+    static double narrow_elements(const DpuCore& core, double operations) {
         const Fact& fitted = core.m.parameters.fact(Parameter::depthwise_rate);
         return core.ai_engines && fitted.known() ? operations / fitted.value
                                                  : dpu::element_cycles(operations, core.loops);
@@ -232,11 +230,11 @@ class DpuMapper final : public ViewMapper<Core>, public CountsOfStructure, publi
 
     /// A multiplication and an addition for each element, a depthwise convolution of one tap: two operations
     /// of the rate of builds with AI engines, one cycle's place in the loop nest.
-    static double narrow_scaling(const Core& core, double elements) {
+    static double narrow_scaling(const DpuCore& core, double elements) {
         return narrow_elements(core, (core.ai_engines ? 2 : 1) * elements);
     }
 
-    static void add_memory(const Core& core, const SubgraphWork& work, double passes, Mapping& out) {
+    static void add_memory(const DpuCore& core, const SubgraphWork& work, double passes, Mapping& out) {
         const Machine& m = core.m;
         // A look-up reads the rows of all images once, whatever the rounds.
         // Of a map that lies whole in its buffer nothing is read again: its output channels take turns.
@@ -260,7 +258,7 @@ class DpuMapper final : public ViewMapper<Core>, public CountsOfStructure, publi
     /// Maps too large for their buffer go out to DRAM. Between products they move in strips under the
     /// arithmetic: energy, but no visible time. What only passes over a map (pooling, scales, sums of two
     /// maps, curves behind a product) has too little arithmetic to hide it.
-    static void add_spill(const Core& core, const SubgraphWork& work, double passes, double refetched,
+    static void add_spill(const DpuCore& core, const SubgraphWork& work, double passes, double refetched,
                           Mapping& out) {
         const double again = passes * beyond_buffer(core, work.output_bytes) + refetched;
         const double once = beyond_buffer(core, work.input_bytes) + beyond_buffer(core, work.extra_bytes) +
@@ -273,12 +271,12 @@ class DpuMapper final : public ViewMapper<Core>, public CountsOfStructure, publi
     }
 
     /// All of a map that one image's buffer does not hold, else nothing.
-    static double beyond_buffer(const Core& core, double bytes) {
+    static double beyond_buffer(const DpuCore& core, double bytes) {
         const double room = core.feature_buffer.value_or(on_chip_bytes(core.m) / core.count / 2);
         return bytes / core.images > room ? bytes : 0;
     }
 
-    static void describe(const Core& core, const SubgraphWork& work, const Cycles& cycles, Mapping& out) {
+    static void describe(const DpuCore& core, const SubgraphWork& work, const Cycles& cycles, Mapping& out) {
         Allocation& a = out.allocation;
         a.units_total = core.count;
         a.units_used = core.saturated ? core.count : 1;
@@ -328,8 +326,6 @@ constexpr std::array kDpuProperties = {
                    "B512 to B4096"},
     FamilyProperty{"flexibility", "runs what its compiler knows",
                    "AMD UG1414, Vitis AI user guide: operators that the DPU lacks run on the CPU"}};
-
-} // namespace
 
 constinit const FamilyRow family::dpu{.name = "dpu",
                                       .title = "DPU",

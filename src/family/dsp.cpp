@@ -16,8 +16,6 @@
 
 namespace archsim {
 
-namespace {
-
 using namespace accelerator;
 
 struct DspFacts : TiledFacts<DspFacts> {
@@ -30,33 +28,33 @@ struct DspFacts : TiledFacts<DspFacts> {
 
 /// The fixed time of an inference is code of the host. Stacks state it beside a host that decodes so many
 /// instructions per second.
-double stated_host() {
+static double stated_host() {
     static const double rate = reference_decode_rate("dsp");
     return rate;
 }
 
 /// Fixed time beside this chip's host relative to what stacks state; 1 where the host is not known. Worked:
 /// eight per clock of 4.32 GHz take 0.29 of it.
-double relative_start(const Machine& machine) {
+static double relative_start(const Machine& machine) {
     const DspFacts& facts = machine.device->facts.as<DspFacts>();
     const double rate = facts.host_clock.value_or(0) * facts.host_width.value_or(0);
     return rate > 0 ? stated_host() / rate : 1;
 }
 
 /// Whether vectors are of 16-bit floats.
-bool half_floats(const PrecisionConfig& precision) {
+static bool half_floats(const PrecisionConfig& precision) {
     return !is_integer(precision.weights) && bits_of(precision.activations) == 16;
 }
 
 /// Whether a network continues from keys and values of earlier steps. Such a one is compiled to get them, and
 /// to return them, as it wrote them; any other is handed fp32, and returns it.
-bool continues(const NetworkWork& network) {
+static bool continues(const NetworkWork& network) {
     return std::ranges::any_of(network.subgraphs, [](const SubgraphWork& s) { return s.kv_bytes > 0; });
 }
 
-/// What one network gets of the chip.
-struct Core {
-    Core(const Machine& machine, const NetworkWork& work)
+/// The part of the chip that one network gets.
+struct DspCore {
+    DspCore(const Machine& machine, const NetworkWork& work)
         : m(machine), network(work), formats(machine, work.precision) {
         const DspFacts& facts = machine.device->facts.as<DspFacts>();
         count = std::max(1.0, facts.mma_count.value_or(1));
@@ -95,12 +93,12 @@ struct Core {
     bool packs_rows = false;
 };
 
-class DspMapper final : public ViewMapper<Core>, public CountsOfStructure, public KnowsTiling {
+class DspMapper final : public ViewMapper<DspCore>, public CountsOfStructure, public KnowsTiling {
   public:
     std::string_view name() const override { return "tensor and vector DSP"; }
     std::optional<Tiled> tiling_of(const SubgraphWork& work, const NetworkWork& network,
                                    const Machine& machine) const override {
-        const Core core(machine, network);
+        const DspCore core(machine, network);
         return largest_tiled(work, machine, core.limits, 1,
                              work.activation_bytes() - outside_bytes(work) <= core.stays_in);
     }
@@ -110,7 +108,7 @@ class DspMapper final : public ViewMapper<Core>, public CountsOfStructure, publi
         add_inference_overhead(network, machine, result.fixed, relative_start(machine));
         if (machine.device->facts.as<DspFacts>().host_guest.value_or(0) > 0.5)
             add_start_time(machine, Parameter::guest_overhead, 1, result.fixed);
-        const Core core(machine, network);
+        const DspCore core(machine, network);
         if (bits_of(network.precision.activations) >= 16)
             add_conversion(core, result.fixed);
         add_requantized(core, result.fixed);
@@ -122,7 +120,7 @@ class DspMapper final : public ViewMapper<Core>, public CountsOfStructure, publi
     }
 
   protected:
-    void count(const Core& core, const SubgraphWork& work, Mapping& out) const override {
+    void count(const DspCore& core, const SubgraphWork& work, Mapping& out) const override {
         const double padded = add_tensor(core, work, out);
         VectorWork vector = vector_work(work, core.m);
         if (half_floats(core.network.precision))
@@ -146,7 +144,7 @@ class DspMapper final : public ViewMapper<Core>, public CountsOfStructure, publi
     /// one wrote them. The rate is that of plain loads, few at a time: it follows the rate of a channel of
     /// the DRAM, not how many there are. Worked: the 27.6 million keys and values that a step of Whisper
     /// small's decoder is given are 110 MB, 3 ms at 2.2 channels of 16.8 GB/s.
-    static void add_conversion(const Core& core, Mapping& out) {
+    static void add_conversion(const DspCore& core, Mapping& out) {
         const NetworkWork& network = core.network;
         const bool same_format = continues(network);
         if (!same_format)
@@ -168,7 +166,7 @@ class DspMapper final : public ViewMapper<Core>, public CountsOfStructure, publi
 
     /// Integer weights mean that activations have scales, whatever their width. What is scaled again costs
     /// what any small operator does: its start, and each element read and written.
-    static void add_requantized(const Core& core, Mapping& out) {
+    static void add_requantized(const DspCore& core, Mapping& out) {
         const NetworkWork& network = core.network;
         const double share = core.m.param(Parameter::requantized_share, 0);
         if (!(share > 0) || network.graph == nullptr || !is_integer(network.precision.weights))
@@ -183,7 +181,7 @@ class DspMapper final : public ViewMapper<Core>, public CountsOfStructure, publi
         out.events[Event::l2_byte] += moved * bytes_of(network.precision.activations);
     }
     /// Returns the padded multiply-accumulates of dense products.
-    static double add_tensor(const Core& core, const SubgraphWork& work, Mapping& out) {
+    static double add_tensor(const DspCore& core, const SubgraphWork& work, Mapping& out) {
         double total = 0, cycles = 0;
         MatrixFormat format;
         for (const OperatorUse& use : work.operators) {
@@ -200,7 +198,7 @@ class DspMapper final : public ViewMapper<Core>, public CountsOfStructure, publi
         return total;
     }
 
-    static void add_vector(const Core& core, const VectorWork& vector, Mapping& out) {
+    static void add_vector(const DspCore& core, const VectorWork& vector, Mapping& out) {
         const double efficiency = core.m.param(Parameter::vector_efficiency, 1);
         out.add(Resource::vector_cycles, Lane::compute, vector.operations / core.vector_rate, efficiency,
                 Parameter::vector_efficiency);
@@ -211,7 +209,7 @@ class DspMapper final : public ViewMapper<Core>, public CountsOfStructure, publi
     /// Weights, and what exists before the inference starts, come from DRAM for every inference. Activations
     /// do when a layer's input and output exceed half the scratchpad: the other half holds the tiles in
     /// flight.
-    static void add_memory(const Core& core, const SubgraphWork& work, Mapping& out) {
+    static void add_memory(const DspCore& core, const SubgraphWork& work, Mapping& out) {
         if (core.m.rate(Resource::dram_bytes) <= 0)
             return;
         const double outside = border_bytes(work, core.network), fresh = work.activation_bytes() - outside;
@@ -226,19 +224,19 @@ class DspMapper final : public ViewMapper<Core>, public CountsOfStructure, publi
             add_dram(out, Resource::dram_bytes, Lane::memory, (fresh + again.activations) * spilled);
     }
 
-    static void add_overhead(const Core& core, const VectorWork& vector, Mapping& out) {
+    static void add_overhead(const DspCore& core, const VectorWork& vector, Mapping& out) {
         add_layer_overhead(core.m, 1, 1, out);
         add_start(core, vector.small_operators, Parameter::small_operator_work, out);
     }
 
     /// Starting so many operators without a dense product.
-    static void add_start(const Core& core, double operators, Parameter reason, Mapping& out) {
+    static void add_start(const DspCore& core, double operators, Parameter reason, Mapping& out) {
         const double start = core.m.param(Parameter::small_operator_work, 0) * operators;
         out.add(core.narrow.resource, Lane::overhead, start / (core.narrow.ops_per_cycle * core.share),
                 core.narrow.efficiency, reason);
     }
 
-    static void count_events(const Core& core, const SubgraphWork& work, const VectorWork& vector,
+    static void count_events(const DspCore& core, const SubgraphWork& work, const VectorWork& vector,
                              Mapping& out) {
         count_arithmetic(work, core.network, core.m, out);
         // One VLIW packet drives the vector width of one processor; a packet of the tensor unit its array.
@@ -253,7 +251,7 @@ class DspMapper final : public ViewMapper<Core>, public CountsOfStructure, publi
         out.events[Event::streamer_byte] += work.weight_bytes;
     }
 
-    static void describe(const Core& core, const SubgraphWork& work, double padded, Mapping& out) {
+    static void describe(const DspCore& core, const SubgraphWork& work, double padded, Mapping& out) {
         Allocation& a = out.allocation;
         a.units_total = core.count;
         a.units_used = core.per_inference;
@@ -265,16 +263,16 @@ class DspMapper final : public ViewMapper<Core>, public CountsOfStructure, publi
     }
 };
 
-double scratchpad_bytes(const Machine& machine) {
+static double scratchpad_bytes(const Machine& machine) {
     const Fact& stated = machine.device->facts.as<DspFacts>().scratchpad_bytes;
     return stated.known() ? stated.value : on_chip_bytes(machine);
 }
 
-const Fact& port_width(const Device& device) {
+static const Fact& port_width(const Device& device) {
     return device.facts.as<DspFacts>().port_bytes_per_clock;
 }
 
-std::span<const AssumedParameter> assumed() {
+static std::span<const AssumedParameter> assumed() {
     static const std::array kAssumed = {
         AssumedParameter{Parameter::instance_sharpness,
                          assumption(6, "cores on different layers at a time rarely want the DRAM at once")}};
@@ -316,8 +314,6 @@ constexpr std::array kDspProperties = {
     FamilyProperty{"use", "phones, driver assistance, always-on sensing",
                    "Codrescu et al., IEEE Micro 34(2), 2014 (phones, always-on audio); Texas Instruments, "
                    "TDA4VM data sheet: processors for ADAS"}};
-
-} // namespace
 
 constinit const FamilyRow family::dsp{.name = "dsp",
                                       .title = "DSP",

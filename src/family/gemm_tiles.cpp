@@ -9,18 +9,15 @@
 
 namespace archsim {
 
-namespace {
-
 struct Tile {
     double m, n;
 };
 
 // Thread-block tiles that cuBLAS, cuDNN and CUTLASS ship (names of the kernels in the NeuSight traces).
-constexpr std::array kTiles = {
-    Tile{256, 128}, Tile{128, 256}, Tile{128, 128}, Tile{128, 64}, Tile{64, 128}, Tile{64, 64}, Tile{64, 32},
-    Tile{32, 64}, Tile{128, 32}, Tile{32, 128},
-    // Of kernels for few rows of packed weights (Marlin), where they are asked for.
-    Tile{16, 128}, Tile{16, 64}};
+constexpr std::array kTiles = {Tile{256, 128}, Tile{128, 256}, Tile{128, 128}, Tile{128, 64}, Tile{64, 128},
+                               Tile{64, 64}, Tile{64, 32}, Tile{32, 64}, Tile{128, 32}, Tile{32, 128},
+                               // For few rows of packed weights (Marlin), where they are asked for.
+                               Tile{16, 128}, Tile{16, 64}};
 constexpr std::array kSplits = {1.0, 2.0, 4.0, 8.0, 16.0};
 
 // One step of the reduction loop moves 64 bytes of each row of the tile (CUTLASS default tile K of 32 half
@@ -36,14 +33,12 @@ struct Candidate {
     double cycles = 0, extra = 0, l2_bytes = 0;
 };
 
-double rounded_waves(double waves, double rounding, bool overlapped) {
+static double rounded_waves(double waves, double rounding, bool overlapped) {
     if (overlapped)
         return waves;
     const double rounded = waves + rounding * (std::ceil(waves) - waves);
     return rounded > 1 ? rounded : 1; // a maximum without a branch, which std::max of references is not
 }
-
-} // namespace
 
 double wave_count(double blocks, double units, double rounding, bool overlapped) {
     return rounded_waves(blocks / units, rounding, overlapped);

@@ -10,8 +10,6 @@
 
 namespace archsim {
 
-namespace {
-
 struct GpuFacts : FactsOf<GpuFacts> {
     Fact sm_count, warp_size;
     Fact resident_threads;       ///< that one multiprocessor holds at once
@@ -27,8 +25,8 @@ struct GpuFacts : FactsOf<GpuFacts> {
     Fact host_speed;             ///< of the core that starts kernels, relative to that of Jetson AGX Xavier
 };
 
-/// What the host does takes as long as its core is slow.
-void scale_host_times(Machine& machine, const Fact& /*clock*/) {
+/// The work of the host takes as long as its core is slow.
+static void scale_host_times(Machine& machine, const Fact& /*clock*/) {
     const Fact& speed = machine.device->facts.as<GpuFacts>().host_speed;
     if (!speed.known())
         return;
@@ -42,7 +40,8 @@ class GpuMapper final : public ViewMapper<gpu::View>, public CountsOfStructure {
     std::string_view name() const override { return "gpu"; }
 
     void count(const gpu::View& view, const SubgraphWork& work, Mapping& out) const override {
-        // What the stack has no kernel for runs on the host, what follows it in the subgraph on the GPU.
+        // Operators without a kernel of the stack run on the host, those behind them in the subgraph on the
+        // GPU.
         const bool hosted = work.kind != OpKind::free && !work.operators.empty() &&
                             accelerator::on_host(work.operators.front(), view.machine);
         accelerator::add_fallback(work, view.machine, out);
@@ -77,7 +76,7 @@ class GpuMapper final : public ViewMapper<gpu::View>, public CountsOfStructure {
 
     LooksAt looks_at() const override { return LooksAt::neighbours; }
 
-    /// Of formats with matrix engines it reads their rate, and may sum fp16 in fp16.
+    /// It reads the rate of formats with matrix engines, and may sum fp16 in fp16.
     bool tells_apart(Precision a, Precision b, const Machine& machine) const override {
         const auto rate = [&](Precision p) {
             return machine.matrix_ops(p) * (p == Precision::fp16 ? gpu::half_accumulation_gain(machine) : 1);
@@ -93,7 +92,7 @@ class GpuMapper final : public ViewMapper<gpu::View>, public CountsOfStructure {
     }
 };
 
-const Fact& fabric_width(const Device& device) {
+static const Fact& fabric_width(const Device& device) {
     return device.facts.as<GpuFacts>().fabric_bytes_per_clock;
 }
 
@@ -156,8 +155,6 @@ constexpr std::array kGpuProperties = {
     FamilyProperty{"use", "training and serving of many images or users at once",
                    "CUDA C++ Programming Guide, chapter 1: more transistors for data processing than for "
                    "caches and flow control"}};
-
-} // namespace
 
 constinit const FamilyRow family::gpu{.name = "gpu",
                                       .title = "GPU",

@@ -17,8 +17,6 @@
 
 namespace archsim::gpu {
 
-namespace {
-
 // Query rows of one thread block, and the step along keys.
 constexpr double kQueryRows = 64, kKeyStep = 64;
 // Rows of one matrix instruction (PTX ISA, mma.m16n8k16): query heads of a group lie side by side in them.
@@ -37,7 +35,7 @@ struct Sizes : AttentionShape {
     }
 };
 
-Sizes sizes_of(const SubgraphWork& work) {
+static Sizes sizes_of(const SubgraphWork& work) {
     Sizes s;
     bool scores = true;
     for (const OperatorUse& use : work.operators) {
@@ -66,24 +64,24 @@ Sizes sizes_of(const SubgraphWork& work) {
     return s;
 }
 
-double padded_to_steps(double length) {
+static double padded_to_steps(double length) {
     return std::ceil(length / kKeyStep) * kKeyStep;
 }
 
 /// Columns of a head as the kernel has them.
-double padded_head(const View& view, double columns) {
+static double padded_head(const View& view, double columns) {
     const double step = view.param(Parameter::attention_head_step, 1);
     return std::ceil(columns / step) * step;
 }
 
 /// Query rows that one thread block takes: sequences up to a length that the stack has whole kernels for are
 /// not divided.
-double block_rows(const View& view, double queries) {
+static double block_rows(const View& view, double queries) {
     return queries <= view.param(Parameter::attention_block_rows, 0) ? padded_to_steps(queries) : kQueryRows;
 }
 
 /// Softmax between the products, on lanes that wait with the last wave as the products do: `stretch`.
-void add_softmax(const View& view, const SubgraphWork& work, double stretch, Mapping& out) {
+static void add_softmax(const View& view, const SubgraphWork& work, double stretch, Mapping& out) {
     const double efficiency = view.param(Parameter::softmax_efficiency, 0);
     if (efficiency <= 0)
         return;
@@ -96,7 +94,7 @@ void add_softmax(const View& view, const SubgraphWork& work, double stretch, Map
 
 /// Narrow floats are widened before the scores are multiplied: softmax needs the range. Integers are where
 /// its time is told apart, which 8 bits would not shorten.
-Precision multiplied_in(const View& view, Precision p) {
+static Precision multiplied_in(const View& view, Precision p) {
     const bool told_apart = view.param(Parameter::softmax_efficiency, 0) > 0;
     const bool narrow = bits_of(p) < 16 && (!is_integer(p) || told_apart);
     return narrow && view.machine.matrix_ops(Precision::fp16) > 0 ? Precision::fp16 : p;
@@ -105,7 +103,7 @@ Precision multiplied_in(const View& view, Precision p) {
 /// Kernels between the two products where these are kernels of their own: the softmax, into which stacks that
 /// chain element-wise operators draw scale and mask; elsewhere each of these that touches the score matrix is
 /// one.
-double score_kernels(const View& view, const SubgraphWork& work, double scores) {
+static double score_kernels(const View& view, const SubgraphWork& work, double scores) {
     const Machine& m = view.machine;
     if (m.runtime->fusion_on(m.device->family).elementwise_chain)
         return 1;
@@ -139,7 +137,7 @@ struct Products {
 /// 1.3 ms on H100, and wait 0.75 ms; SGLang 0.5.14 took 2.2 ms. Where one kernel does it all the wait is what
 /// is left: 0.77 ms on H100, 0.64 ms on B200, of 32 to 64 heads alike (FlashInfer in vLLM 0.24; both in
 /// NVIDIA's tables of AIConfigurator).
-double add_blocks(const Sizes& a, double blocks, View::Traffic& traffic, Mapping& out) {
+static double add_blocks(const Sizes& a, double blocks, View::Traffic& traffic, Mapping& out) {
     constexpr double kKernels = 6, kBlock = 64, kBytes = 2, kBlockCycles = 5000;
     const double key = a.head_size, value = a.value_size;
     const double between = 5 * key + 4 * value + 6 * kBlock + 2 * key * value / kBlock;
@@ -150,8 +148,6 @@ double add_blocks(const Sizes& a, double blocks, View::Traffic& traffic, Mapping
             Parameter::kernel_floor_cycles);
     return kKernels;
 }
-
-} // namespace
 
 void map_attention(const View& view, const SubgraphWork& work, Mapping& out) {
     const Sizes a = sizes_of(work);

@@ -10,8 +10,6 @@
 
 namespace archsim::gpu {
 
-namespace {
-
 // Few input channels are padded to this number (image input in the NHWC4 and NC/4HW4 layouts).
 constexpr double kFewChannels = 4;
 // Winograd F(2x2, 3x3): 16 products of transformed tiles replace 36 multiply-accumulates of 4 outputs;
@@ -26,7 +24,7 @@ constexpr double kNarrowExpertBits = 8;
 constexpr double kQuantiseOps = 3;
 
 /// Reduction length as the kernels see it: input channels padded to the alignment of vector loads.
-double padded_k(const View& view, const Window& w, double k, bool aligned, Precision precision) {
+static double padded_k(const View& view, const Window& w, double k, bool aligned, Precision precision) {
     const double channels = w.in_channels / w.groups;
     if (!aligned || channels <= 0 || w.transposed)
         return k;
@@ -36,7 +34,7 @@ double padded_k(const View& view, const Window& w, double k, bool aligned, Preci
     return k * std::max(padded, channels) / channels;
 }
 
-bool multiplies_floats_alone(const SubgraphWork& work) {
+static bool multiplies_floats_alone(const SubgraphWork& work) {
     return work.kind == OpKind::matmul && work.precision == Precision::fp32 &&
            std::ranges::any_of(work.operators, [](const OperatorUse& use) {
                return use.op->native_precision == Precision::fp32;
@@ -46,7 +44,7 @@ bool multiplies_floats_alone(const SubgraphWork& work) {
 /// Rows of the smallest tile in which the stack's kernels multiply weights on the matrix engine; 0: not
 /// stated, as of experts, whose rows are those that each is picked by. Worked, H20, one row of 5120 x 5120
 /// weights in bf16: 64 rows are 3.4 G operations, 43 us at 0.53 of 148 T/s, and its memory takes 14.
-double least_rows(const View& view, const SubgraphWork& work, const Contraction& c) {
+static double least_rows(const View& view, const SubgraphWork& work, const Contraction& c) {
     if (work.kind != OpKind::matmul || !c.weights_constant || has_experts(work) ||
         view.machine.matrix_ops(work.precision) <= 0)
         return 0;
@@ -54,7 +52,7 @@ double least_rows(const View& view, const SubgraphWork& work, const Contraction&
         has_packed_weights(view, work) ? Parameter::packed_product_rows : Parameter::product_rows, 0);
 }
 
-Product tiled(const View& view, const SubgraphWork& work, const Contraction& c) {
+static Product tiled(const View& view, const SubgraphWork& work, const Contraction& c) {
     const Window* window =
         work.kind == OpKind::convolution && work.anchor->window ? &*work.anchor->window : nullptr;
     Product p;
@@ -84,8 +82,8 @@ Product tiled(const View& view, const SubgraphWork& work, const Contraction& c) 
     // Scales of blocks are applied between the products, and each expert's rows are gathered first.
     if (p.engine.matrix && has_experts(work) && bits_of(p.multiplied) <= kNarrowExpertBits)
         g.efficiency *= view.param(Parameter::narrow_expert_efficiency, 1);
-    // What is multiplied in fp32 beside narrower products is a library's, which splits long reductions: 6.9
-    // us for one row of 6144 x 128 weights, 13.6 us for two, on B200 (vllm-project/vllm#44343).
+    // A product in fp32 beside narrower ones is a library's, which splits long reductions: 6.9 us for one row
+    // of 6144 x 128 weights, 13.6 us for two, on B200 (vllm-project/vllm#44343).
     if (!p.engine.matrix && multiplies_floats_alone(work))
         g.split_cycles = view.param(Parameter::kernel_floor_cycles, -1);
     p.tile = view.tiles.of(shape, g);
@@ -112,7 +110,7 @@ Product tiled(const View& view, const SubgraphWork& work, const Contraction& c) 
 
 /// Every weight meets few rows: a dot product per output on the vector units, spread over all
 /// multiprocessors.
-Product row_kernel(const View& view, const SubgraphWork& work, const Contraction& c) {
+static Product row_kernel(const View& view, const SubgraphWork& work, const Contraction& c) {
     Product p;
     p.multiplied = work.precision;
     const double native = is_integer(work.precision) ? view.machine.vector_ops(work.precision) : 0;
@@ -133,7 +131,7 @@ Product row_kernel(const View& view, const SubgraphWork& work, const Contraction
     return p;
 }
 
-bool winograd_applies(const View& view, const SubgraphWork& work) {
+static bool winograd_applies(const View& view, const SubgraphWork& work) {
     if (work.kind != OpKind::convolution || !work.anchor->window || is_integer(work.precision) ||
         view.param(Parameter::winograd_efficiency, 0) <= 0)
         return false;
@@ -142,7 +140,7 @@ bool winograd_applies(const View& view, const SubgraphWork& work) {
            w.stride[1] == 1 && w.stride[2] == 1 && w.dilation[1] == 1 && w.dilation[2] == 1;
 }
 
-Product winograd(const View& view, const SubgraphWork& work) {
+static Product winograd(const View& view, const SubgraphWork& work) {
     const Window& w = *work.anchor->window;
     Product p;
     p.multiplied = work.precision;
@@ -166,7 +164,7 @@ Product winograd(const View& view, const SubgraphWork& work) {
 }
 
 /// The single product of a subgraph that could run beside others on the same input; null otherwise.
-const Contraction* mergeable(const SubgraphWork& work) {
+static const Contraction* mergeable(const SubgraphWork& work) {
     if ((work.kind != OpKind::matmul && work.kind != OpKind::convolution) || !work.anchor ||
         work.anchor->contractions.size() != 1)
         return nullptr;
@@ -174,7 +172,7 @@ const Contraction* mergeable(const SubgraphWork& work) {
     return c.weights_constant && c.groups == 1 ? &c : nullptr;
 }
 
-bool same_window(const OperatorWork& a, const OperatorWork& b) {
+static bool same_window(const OperatorWork& a, const OperatorWork& b) {
     if (!a.window || !b.window)
         return !a.window && !b.window;
     return a.window->kernel == b.window->kernel && a.window->stride == b.window->stride &&
@@ -183,7 +181,7 @@ bool same_window(const OperatorWork& a, const OperatorWork& b) {
 
 /// Columns of all products of this subgraph's input with weights of the same kind (query, key and value; the
 /// 1x1 convolutions of an Inception block), which the stack multiplies in one kernel.
-double merged_columns(const View& view, const SubgraphWork& work, const Contraction& c) {
+static double merged_columns(const View& view, const SubgraphWork& work, const Contraction& c) {
     if (view.param(Parameter::merge_products, 0) <= 0 || !mergeable(work))
         return c.n;
     double columns = c.n;
@@ -197,7 +195,7 @@ double merged_columns(const View& view, const SubgraphWork& work, const Contract
     return columns;
 }
 
-Product fastest(const View& view, const SubgraphWork& work, const Contraction& c) {
+static Product fastest(const View& view, const SubgraphWork& work, const Contraction& c) {
     Product best = tiled(view, work, c);
     if (work.kind != OpKind::convolution && std::min(c.m, c.n) <= kRowKernelRows && view.vector_fp32 > 0 &&
         least_rows(view, work, c) <= 0) {
@@ -254,8 +252,8 @@ struct Total {
 };
 
 /// A kernel of its own before the product reads the activations, finds their range and writes 8 bits each.
-void quantise(const View& view, const SubgraphWork& work, const Contraction& c, double share,
-              View::Traffic& traffic, Mapping& out) {
+static void quantise(const View& view, const SubgraphWork& work, const Contraction& c, double share,
+                     View::Traffic& traffic, Mapping& out) {
     const double elements = share * c.groups * c.m * c.k;
     traffic.activations += elements * (bytes_of(work.precision) + bytes_of(Precision::int8));
     view.add_vector_work(out, kQuantiseOps * elements, 0);
@@ -266,7 +264,7 @@ void quantise(const View& view, const SubgraphWork& work, const Contraction& c, 
 /// Tensor-core kernels of cuDNN read and write images with the channels last ("Deep Learning Performance
 /// Guide: Tensor Layouts"): kernels before and after them copy what lies with the channels first. A 1x1
 /// convolution is a plain product in either order where rows of pixels are as aligned as vector loads want.
-View::Copies relaying_of(const View& view, const SubgraphWork& work, bool matrix) {
+static View::Copies relaying_of(const View& view, const SubgraphWork& work, bool matrix) {
     const double share = view.channels_last() ? 0 : view.param(Parameter::relayout_share, 0);
     if (share <= 0 || !matrix || work.kind != OpKind::convolution || !work.anchor->window)
         return {};
@@ -281,7 +279,7 @@ View::Copies relaying_of(const View& view, const SubgraphWork& work, bool matrix
     return {share * (1 + wider) * image_elements(w) * element, share * 2};
 }
 
-View::Copies gathering_of(const SubgraphWork& work) {
+static View::Copies gathering_of(const SubgraphWork& work) {
     return {2 * work.gathered_elements * bytes_of(work.precision), work.gathered_tensors};
 }
 
@@ -289,7 +287,7 @@ View::Copies gathering_of(const SubgraphWork& work) {
 /// token's rows of every expert that it takes are written between them, and a kernel of its own reads those
 /// of the last and adds them up. Worked: 8,192 tokens that take 8 experts of a width of 3,072 write and read
 /// 2 x 403 MB in 16 bits. Returns what the last kernel reads.
-View::Copies expert_rows(const View& view, const SubgraphWork& work, View::Traffic& traffic) {
+static View::Copies expert_rows(const View& view, const SubgraphWork& work, View::Traffic& traffic) {
     if (!has_experts(work))
         return {};
     const double element = bytes_of(view.network.precision.activations);
@@ -312,7 +310,7 @@ View::Copies expert_rows(const View& view, const SubgraphWork& work, View::Traff
 /// Where the framework adds the bias of a convolution by a kernel of its own, which finds an element's
 /// channel as broadcasts do (index_operations). Worked: 134 M results in bf16 take 0.39 ms of an H100's
 /// lanes, 0.17 of its memory. Returns what of its traffic the lanes do not hide.
-View::Copies bias_kernel(const View& view, const SubgraphWork& work, Mapping& out) {
+static View::Copies bias_kernel(const View& view, const SubgraphWork& work, Mapping& out) {
     View::Copies shown;
     if (work.kind != OpKind::convolution || view.param(Parameter::convolution_bias_kernel, 0) <= 0)
         return shown;
@@ -330,8 +328,6 @@ View::Copies bias_kernel(const View& view, const SubgraphWork& work, Mapping& ou
     }
     return shown;
 }
-
-} // namespace
 
 void count_hidden(double bytes, Mapping& out) {
     out.events[Event::l2_byte] += bytes;

@@ -1,6 +1,6 @@
 #pragma once
-// What the files of convolutions and matrix products share: the counts of one product, how weights lie in
-// memory, and what groups of channels do to a convolution.
+// Shared by convolutions and matrix products: the counts of one product, how weights lie in memory, and what
+// groups of channels do to a convolution.
 
 #include "family/gpu_view.hpp"
 
@@ -55,9 +55,9 @@ Precision multiplied_in(const View& view, const SubgraphWork& work, const Contra
 
 /// Several layers of weights in one operator: experts of a mixture.
 bool has_experts(const SubgraphWork& work);
-/// What kernels for experts in 4 bits multiply and read: the inner width and that of what they are given, as
-/// multiples of Parameter::packed_expert_inner and packed_expert_outer. Worked: 2880 x 360 weights, of which
-/// one of eight devices has a part, are 3072 x 512 with 256 for both.
+/// The sizes that kernels for experts in 4 bits multiply and read: the inner width and that of what they are
+/// given, as multiples of Parameter::packed_expert_inner and packed_expert_outer. Worked: 2880 x 360 weights,
+/// of which one of eight devices has a part, are 3072 x 512 with 256 for both.
 Contraction padded_expert(const View& view, const SubgraphWork& work, Contraction c);
 
 /// Rows that pass one layer of weights: of experts all tokens, which an expert has a part of.

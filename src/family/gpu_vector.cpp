@@ -9,17 +9,15 @@
 
 namespace archsim::gpu {
 
-namespace {
-
 // Threads of a multiprocessor hold at least this many bytes each of a streaming kernel.
 constexpr double kBytesPerThread = 16, kThreadsPerUnit = 1024;
 
-double units_that_fetch(const View& view, double bytes) {
+static double units_that_fetch(const View& view, double bytes) {
     return std::clamp(bytes / (kBytesPerThread * kThreadsPerUnit), 1.0, view.units);
 }
 
 /// A transpose between channels-first and channels-last order.
-bool moves_channels(const View& view, const Operator& op) {
+static bool moves_channels(const View& view, const Operator& op) {
     if (op.type != "Transpose" || op.inputs.empty() || op.outputs.empty())
         return false;
     const Shape& from = view.network.graph->tensors[op.inputs[0]].shape;
@@ -33,7 +31,7 @@ bool moves_channels(const View& view, const Operator& op) {
 
 /// Stacks that keep activations channels-last in memory only relabel the axes of such transposes, for kernels
 /// that read the one order or the other.
-bool is_relabelling(const View& view, const SubgraphWork& work) {
+static bool is_relabelling(const View& view, const SubgraphWork& work) {
     if (work.kind != OpKind::data_movement || !view.channels_last() ||
         std::ranges::all_of(view.network.subgraphs,
                             [](const SubgraphWork& s) { return s.kind == OpKind::data_movement; }))
@@ -46,7 +44,7 @@ bool is_relabelling(const View& view, const SubgraphWork& work) {
 constexpr double kWarp = 32;
 
 /// Some operand has fewer elements than what is computed from it, and more than one.
-bool broadcasts(const View& view, const OperatorUse& use) {
+static bool broadcasts(const View& view, const OperatorUse& use) {
     return std::ranges::any_of(use.op->inputs, [&](TensorId id) {
         if (id == kNoTensor)
             return false;
@@ -56,22 +54,22 @@ bool broadcasts(const View& view, const OperatorUse& use) {
 }
 
 /// Some operand is narrower than what is computed from it. Copies that narrow have kernels of their own.
-bool widens(const OperatorUse& use) {
+static bool widens(const OperatorUse& use) {
     constexpr double kUnlike = 1.01;
     return use.input_elements > 0 && use.output_elements > 0 &&
            use.read_bytes / use.input_elements * kUnlike < use.written_bytes / use.output_elements;
 }
 
-bool has_groups(const Operator& op) {
+static bool has_groups(const Operator& op) {
     return op.type == "GroupNormalization" || op.type == "InstanceNormalization";
 }
 
-/// What kernels of a framework spend on finding elements: they read rows in steps of a vector where all
-/// operands are alike, and otherwise compute where each element lies in each operand. Normalisation by groups
-/// of channels takes two: one over the statistics, one that scales by channels. Worked: 100 M elements of one
-/// tensor times a row, 47.5 operations of integers each, take 0.29 ms of the 8,448 lanes that an H100 has for
-/// them, at 1.95 GHz; memory alone would take 0.13.
-void add_index_work(const View& view, const SubgraphWork& work, Mapping& out) {
+/// The cost of finding elements in kernels of a framework: they read rows in steps of a vector where all
+/// operands are alike, and otherwise compute where each element lies in each operand, also of a copy in
+/// another order. Normalisation by groups of channels takes two: one over the statistics, one that scales by
+/// channels. Worked: 100 M elements of one tensor times a row, 47.5 operations of integers each, take 0.29 ms
+/// of the 8,448 lanes that an H100 has for them, at 1.95 GHz; memory alone would take 0.13.
+static void add_index_work(const View& view, const SubgraphWork& work, Mapping& out) {
     const double each = view.param(Parameter::index_operations, 0);
     if (each <= 0)
         return;
@@ -82,6 +80,8 @@ void add_index_work(const View& view, const SubgraphWork& work, Mapping& out) {
             elements += use.output_elements * ((broadcasts(view, use) ? 1 : 0) + (widens(use) ? 1 : 0));
         else if (kind == OpKind::normalization && has_groups(*use.op))
             elements += 2 * use.output_elements;
+        else if (use.op->type == "Transpose")
+            elements += use.output_elements;
     }
     out.add(Resource::vector_cycles, Lane::compute, view.index_cycles(each * elements));
     count_vector(each * elements, 0, 0, out.events);
@@ -90,7 +90,7 @@ void add_index_work(const View& view, const SubgraphWork& work, Mapping& out) {
 /// Results of reductions, each by a warp whose threads have to agree on it; shorter rows share one.
 /// Worked: 1.57 M rows of 64 at 78 cycles are 0.48 ms on the 132 multiprocessors of an H100 at 1.95 GHz, 0.12
 /// ms of which memory would take.
-void add_row_work(const View& view, const SubgraphWork& work, Mapping& out) {
+static void add_row_work(const View& view, const SubgraphWork& work, Mapping& out) {
     const double each = view.param(Parameter::reduction_row_cycles, 0);
     if (each <= 0)
         return;
@@ -101,11 +101,9 @@ void add_row_work(const View& view, const SubgraphWork& work, Mapping& out) {
     out.add(Resource::overhead_cycles, Lane::compute, each * rows / view.units);
 }
 
-bool normalizes(OpKind kind) {
+static bool normalizes(OpKind kind) {
     return kind == OpKind::normalization || kind == OpKind::softmax;
 }
-
-} // namespace
 
 void map_depthwise(const View& view, const SubgraphWork& work, Mapping& out) {
     // Loads and stores limit these kernels as much as arithmetic does: every halving of the width helps.

@@ -6,8 +6,6 @@
 
 namespace archsim::gpu {
 
-namespace {
-
 // A cache line of 128 bytes is looked up once per transaction (CUDA C++ Programming Guide, memory hierarchy).
 constexpr double kCacheLine = 128;
 // Special-function results per clock are at most a quarter of the fp32 lanes: 16 per multiprocessor against
@@ -16,12 +14,12 @@ constexpr double kCacheLine = 128;
 constexpr double kSpecialShare = 1.0 / 16;
 
 /// Whether kernels of several streams run at once.
-bool runs_side_by_side(const Machine& m) {
+static bool runs_side_by_side(const Machine& m) {
     return m.scenario == Scenario::throughput && m.param(Parameter::stream_overlap, 1) < 1 &&
            family_number(*m.device, "compute_queues").value_or(2) > 1;
 }
 
-double special_rate(const Device& device) {
+static double special_rate(const Device& device) {
     double rate = 0;
     for (const Engine& engine : device.engines)
         if (engine.kind == EngineClass::special && engine.supports(Precision::fp32))
@@ -29,8 +27,8 @@ double special_rate(const Device& device) {
     return rate;
 }
 
-/// Of a network's convolutions, in multiply-accumulates, the share that has groups of several channels.
-double grouped_share(const NetworkWork& network) {
+/// The share of a network's convolutions, in multiply-accumulates, that has groups of several channels.
+static double grouped_share(const NetworkWork& network) {
     double grouped = 0, all = 0;
     for (const SubgraphWork& work : network.subgraphs) {
         if (work.kind != OpKind::convolution || !work.anchor->window)
@@ -44,7 +42,7 @@ double grouped_share(const NetworkWork& network) {
 }
 
 /// The stack's order of images, which it may choose by the network's convolutions.
-bool lies_channels_last(const Machine& m, const NetworkWork& n) {
+static bool lies_channels_last(const Machine& m, const NetworkWork& n) {
     if (m.param(Parameter::channels_last, 0) <= 0)
         return false;
     const double most = m.param(Parameter::grouped_order_share, 1);
@@ -52,7 +50,7 @@ bool lies_channels_last(const Machine& m, const NetworkWork& n) {
 }
 
 /// Bytes of the last cache before DRAM, in all its slices: L2, a memory-side or system cache.
-double last_cache_bytes(const Device& device) {
+static double last_cache_bytes(const Device& device) {
     double bytes = 0;
     for (const MemoryLevel& level : device.memory)
         if (level.rank == MemoryRank::l2 || level.rank == MemoryRank::last)
@@ -71,8 +69,6 @@ constexpr double kMmaRegisterBytes = 16 * 16 * 2 + 16 * 8 * 2 + 2 * 16 * 8 * 4;
 constexpr double kWarpTileM = 64, kWarpTileN = 32;
 // Barriers of a warp per step of the reduction loop.
 constexpr double kBarriersPerStep = 1;
-
-} // namespace
 
 double half_accumulation_gain(const Machine& machine) {
     if (machine.param(Parameter::half_accumulation, 0) <= 0)

@@ -1,5 +1,5 @@
 #pragma once
-// What the GPU formulas need of a machine, looked up once per network. Private to the GPU mapper.
+// The numbers of a machine that the GPU formulas need, looked up once per network. Private to the GPU mapper.
 
 #include "archsim/extend/mapper.hpp"
 #include "family/gemm_tiles.hpp"
@@ -51,7 +51,7 @@ class View {
     /// Images lie channels last in this network: convolutions of the matrix engine find them as they want
     /// them.
     bool channels_last() const { return channels_last_; }
-    /// What multiplies in a format, and the tile search on it.
+    /// The engine that multiplies in a format, and the tile search on it.
     struct Engine {
         Precision precision = Precision::fp32;
         bool convolution = false;
@@ -121,10 +121,10 @@ inline constexpr double kRowKernelRows = 8;
 // Energy events
 // ------------------------------------------------------------------------------------------------
 
-/// Of a product in tiles: arithmetic, instructions, registers, shared memory, barriers.
+/// Counts a product in tiles: arithmetic, instructions, registers, shared memory, barriers.
 void count_product(double macs, Precision precision, const MultiplyEngine& engine, const TileChoice& tile,
                    double operand_bytes, EventCounts& events);
-/// Of arithmetic on the vector units: `bytes` pass through registers.
+/// Counts arithmetic on the vector units: `bytes` pass through registers.
 void count_vector(double vector_ops, double special_ops, double bytes, EventCounts& events);
 
 } // namespace archsim::gpu

@@ -13,8 +13,6 @@
 
 namespace archsim {
 
-namespace {
-
 using namespace accelerator;
 
 /// Fabric work of one subgraph, summed over its products.
@@ -26,7 +24,7 @@ struct FabricWork {
     kpu::Schedule last;
 };
 
-void add_operator(const OperatorUse& use, const kpu::Fabric& fabric, FabricWork& total) {
+static void add_operator(const OperatorUse& use, const kpu::Fabric& fabric, FabricWork& total) {
     const double width = bytes_of(use.compute);
     for (const Contraction& c : use.op->work.contractions) {
         kpu::Schedule s = kpu::schedule_product(c, fabric);
@@ -49,11 +47,11 @@ void add_operator(const OperatorUse& use, const kpu::Fabric& fabric, FabricWork&
     }
 }
 
-tiling::Limits limits(const Machine& machine) {
+static tiling::Limits limits(const Machine& machine) {
     return limits_of(machine.device->facts.as<kpu::KpuFacts>(), on_chip_bytes(machine));
 }
 /// Bytes in which results wait for the next layer.
-double stays_in(const Machine& machine) {
+static double stays_in(const Machine& machine) {
     return between_layers(machine.device->facts.as<kpu::KpuFacts>(), on_chip_bytes(machine));
 }
 
@@ -161,8 +159,6 @@ constexpr std::array kKpuProperties = {
                    "unreleased silicon"},
     FamilyProperty{"formats", "mixed precision",
                    "device files of the database: tiles of different formats side by side"}};
-
-} // namespace
 
 constinit const FamilyRow family::kpu{.name = "kpu",
                                       .title = "KPU",

@@ -50,8 +50,6 @@ Fabric fabric_of(const Machine& machine, Precision precision) {
     return fabric;
 }
 
-namespace {
-
 /// Blocks and time of one block for one kind of tile.
 struct Share {
     double blocks = 1, steps = 1, fill = 0;
@@ -61,7 +59,7 @@ using Shares = std::array<Share, Fabric::kMaxClasses>;
 
 /// Deals the work out over the kinds in `mask` so that all finish together, in whole blocks of the slowest
 /// kind; 0 cycles when the mask holds none.
-Schedule deal(const Fabric& fabric, unsigned mask, bool whole_blocks, const Shares& shares) {
+static Schedule deal(const Fabric& fabric, unsigned mask, bool whole_blocks, const Shares& shares) {
     Schedule s;
     double rate = 0, longest = 0, fill = 0, tiles = 0, fewest = 0;
     for (std::size_t i = 0; i < fabric.class_count; ++i) {
@@ -83,24 +81,55 @@ Schedule deal(const Fabric& fabric, unsigned mask, bool whole_blocks, const Shar
     return s;
 }
 
+constexpr double kRounding = 1e-9;
+
+/// Tiles of which a part of the rows and of the columns works.
+static Fabric part_of(Fabric fabric, double share) {
+    for (std::size_t i = 0; i < fabric.class_count; ++i) {
+        for (double* side : {&fabric.classes[i].rows, &fabric.classes[i].cols})
+            *side = std::max(1.0, std::floor(*side * share + kRounding));
+    }
+    return fabric;
+}
+
+struct Mix {
+    Schedule schedule;
+    Fabric fabric; ///< with the part of each tile that works
+    unsigned mask = 1;
+};
+
+/// The fastest of all mixes of kinds, each tile in whole or in part: wavefronts cross a part sooner. `height`
+/// and `width` are those of what tiles compute; larger ones than these are as good as equal.
 template <class ShareOf>
-Schedule best_mix(const Fabric& fabric, bool whole_blocks, ShareOf share_of, unsigned& best_mask) {
-    Schedule best;
-    Shares shares;
+static Mix best_mix(const Fabric& fabric, bool whole_blocks, double height, double width, ShareOf share_of) {
+    double side = 0, needed = 0;
     for (std::size_t i = 0; i < fabric.class_count; ++i)
-        shares[i] = share_of(fabric.classes[i]);
-    for (unsigned mask = 1; mask < 1u << fabric.class_count; ++mask) {
-        const Schedule s = deal(fabric, mask, whole_blocks, shares);
-        if (best.cycles == 0 || s.cycles < best.cycles) {
-            best = s;
-            best_mask = mask;
+        side = std::max(side, fabric.classes[i].rows);
+    for (std::size_t i = 0; i < fabric.class_count; ++i)
+        needed = std::max({needed, height / fabric.classes[i].rows, width / fabric.classes[i].cols});
+    Mix best;
+    const unsigned all = (1u << fabric.class_count) - 1;
+    for (double rows = side * std::min(1.0, needed); rows > 0; rows = std::ceil(rows) - 1) {
+        const Fabric part = part_of(fabric, rows / side);
+        Shares shares;
+        for (std::size_t i = 0; i < fabric.class_count; ++i)
+            shares[i] = share_of(part.classes[i]);
+        double rate = 0;
+        for (std::size_t i = 0; i < fabric.class_count; ++i)
+            rate += part.classes[i].count / (shares[i].blocks * shares[i].steps);
+        if (best.schedule.cycles > 0 && 1 / rate >= best.schedule.cycles) // less of each tile does less
+            break;
+        for (unsigned mask = 1; mask <= all; ++mask) {
+            const Schedule s = deal(part, mask, whole_blocks, shares);
+            if (best.schedule.cycles == 0 || s.cycles < best.schedule.cycles)
+                best = {s, part, mask};
         }
     }
     return best;
 }
 
 /// The widest kind in `mask` describes the schedule.
-const TileClass& widest(const Fabric& fabric, unsigned mask) {
+static const TileClass& widest(const Fabric& fabric, unsigned mask) {
     std::size_t best = fabric.class_count;
     for (std::size_t i = 0; i < fabric.class_count; ++i)
         if (mask & 1u << i)
@@ -109,21 +138,15 @@ const TileClass& widest(const Fabric& fabric, unsigned mask) {
     return fabric.classes[best];
 }
 
-double blocks_on(const Contraction& p, const TileClass& c) {
+static double blocks_on(const Contraction& p, const TileClass& c) {
     return p.groups * std::ceil(p.m / c.rows) * std::ceil(p.n / c.cols);
 }
 
-} // namespace
-
 Schedule schedule_product(const Contraction& p, const Fabric& fabric) {
-    unsigned mask = 1;
-    Schedule s = best_mix(
-        fabric, true,
-        [&p](const TileClass& c) {
-            return Share{blocks_on(p, c), p.k / c.pump, c.rows + c.cols - 2};
-        },
-        mask);
-    const TileClass& c = widest(fabric, mask);
+    auto [s, used, mask] = best_mix(fabric, true, p.m, p.n, [&p](const TileClass& c) {
+        return Share{blocks_on(p, c), p.k / c.pump, c.rows + c.cols - 2};
+    });
+    const TileClass& c = widest(used, mask);
     s.rows = static_cast<std::uint16_t>(c.rows);
     s.cols = static_cast<std::uint16_t>(c.cols);
     s.padded_macs = blocks_on(p, c) * c.rows * c.cols * p.k;
@@ -138,14 +161,10 @@ Schedule schedule_depthwise(const Window& w, const Fabric& fabric) {
     const auto blocks = [&w](const TileClass& c) {
         return std::ceil(w.out_channels / c.rows) * std::ceil(w.taps() / c.cols);
     };
-    unsigned mask = 1;
-    Schedule s = best_mix(
-        fabric, false,
-        [&](const TileClass& c) {
-            return Share{blocks(c), pixels / c.pump, c.rows + c.cols - 2};
-        },
-        mask);
-    const TileClass& c = widest(fabric, mask);
+    auto [s, used, mask] = best_mix(fabric, false, w.out_channels, w.taps(), [&](const TileClass& c) {
+        return Share{blocks(c), pixels / c.pump, c.rows + c.cols - 2};
+    });
+    const TileClass& c = widest(used, mask);
     s.rows = static_cast<std::uint16_t>(c.rows);
     s.cols = static_cast<std::uint16_t>(c.cols);
     s.padded_macs = blocks(c) * c.rows * c.cols * pixels;

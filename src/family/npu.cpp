@@ -18,8 +18,6 @@
 
 namespace archsim {
 
-namespace {
-
 /// Names of facts in a device's file, what they mean, and what scales them.
 struct NpuFacts : TiledFacts<NpuFacts> {
     Fact cores, array_rows, array_cols, sram_bytes, on_chip_weight_bytes, data_memory_bytes;
@@ -189,12 +187,12 @@ struct Array {
 
 /// How often the busiest rank of a chip has its part of `heads`: heads are whole, and one that several ranks
 /// need is on each. Worked: 3 heads on 2 cores take the time of 4, 1 head of keys is read twice.
-double whole_heads(const Array& array, double heads) {
+static double whole_heads(const Array& array, double heads) {
     return heads > 0 ? std::ceil(heads / array.ranks) * array.ranks / heads : 1;
 }
 
 /// The shape of a subgraph's attention; nothing where it has none.
-const AttentionShape* attention_of(const SubgraphWork& work) {
+static const AttentionShape* attention_of(const SubgraphWork& work) {
     for (const OperatorUse& use : work.operators)
         if (use.op->work.attention)
             return &*use.op->work.attention;
@@ -206,7 +204,7 @@ const AttentionShape* attention_of(const SubgraphWork& work) {
 /// as operators of their own hands over the scores of all its heads and sequences. The product writes them;
 /// mask, exponential and quotient read and write them, maximum and sum read them; the second product reads
 /// them. Worked: 2 heads of 2048 queries and keys are 34 MB on a core, which pass ten times; one head stays.
-double spilled_score_bytes(const Array& array, const SubgraphWork& work) {
+static double spilled_score_bytes(const Array& array, const SubgraphWork& work) {
     constexpr double kPasses = 10, kBytes = 4;
     if (work.kind != OpKind::attention ||
         bits_of(work.precision) <= array.m.param(Parameter::fused_attention_bits, 64))
@@ -230,7 +228,7 @@ double spilled_score_bytes(const Array& array, const SubgraphWork& work) {
 }
 
 /// 3 x 3 windows whose products Winograd's algorithm saves: 16 products make 2 x 2 outputs of 36.
-bool is_winograd(const Array& array, const OperatorWork& work) {
+static bool is_winograd(const Array& array, const OperatorWork& work) {
     constexpr std::array<double, 3> kWindow{1, 3, 3}, kOnce{1, 1, 1};
     return array.facts.winograd && work.kind == OpKind::convolution && work.window &&
            !work.window->transposed && work.window->kernel == kWindow && work.window->stride == kOnce &&
@@ -239,7 +237,7 @@ bool is_winograd(const Array& array, const OperatorWork& work) {
 constexpr double kWinogradProducts = 4.0 / 9, kWinogradWeights = 16.0 / 9;
 
 /// Bytes that weights take where they are stored for the array, over what they have.
-double stored_weights(const Array& array, const SubgraphWork& work) {
+static double stored_weights(const Array& array, const SubgraphWork& work) {
     double bytes = 0, stored = 0;
     for (const OperatorUse& use : work.operators) {
         double factor = 1;
@@ -329,7 +327,7 @@ class NpuMapper final : public NetworkMapper,
         double fetched = 0; ///< bytes of inputs that the array takes out of the buffer
     };
 
-    /// Of the stages of a pipeline, as they are laid out; nothing of other arrays.
+    /// The stages of a pipeline, as they are laid out; none of other arrays.
     struct Stages {
         double cycles = 0;        ///< of the array, as its stages ask for
         double outside_bytes = 0; ///< of images that come in and go out
@@ -514,7 +512,7 @@ class NpuMapper final : public NetworkMapper,
             if (on_host(use, m))
                 continue;
             for (const Contraction& c : use.op->work.contractions) {
-                // What is fetched serves all output channels that the array makes at once.
+                // A fetch serves all output channels that the array makes at once.
                 if (array.fetches)
                     sum.fetched += c.macs() / std::min(array.cols, c.n) * bytes_of(use.compute);
                 sum.format = array.formats.of(use.compute);
@@ -644,12 +642,12 @@ class NpuMapper final : public NetworkMapper,
     }
 };
 
-double buffer_bytes(const Machine& machine) {
+static double buffer_bytes(const Machine& machine) {
     const Fact& stated = machine.device->facts.as<NpuFacts>().sram_bytes;
     return stated.known() ? stated.value : on_chip_bytes(machine);
 }
 
-double held_weight_bytes(const Machine& machine) {
+static double held_weight_bytes(const Machine& machine) {
     return machine.device->facts.as<NpuFacts>().on_chip_weight_bytes.value_or(0);
 }
 
@@ -662,8 +660,6 @@ constexpr std::array kNpuProperties = {
         "Arm, Vela compiler, SUPPORTED_OPS.md: operators outside the constraints stay on the host"},
     FamilyProperty{"build", "compiled ahead of time",
                    "Hailo Dataflow Compiler user guide; Arm, Vela compiler"}};
-
-} // namespace
 
 constinit const FamilyRow family::npu{.name = "npu",
                                       .title = "NPU",

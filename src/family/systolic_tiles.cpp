@@ -5,8 +5,6 @@
 
 namespace archsim::systolic {
 
-namespace {
-
 struct SharedTiles {
     double cycles = 0;
     bool hidden_binds = false; ///< what loads takes longer than what streams
@@ -14,7 +12,7 @@ struct SharedTiles {
 
 /// `tiles` tiles of `length` streaming steps (at least `hidden`, what loads behind them) on several arrays:
 /// whole tiles are dealt out, or every tile's steps are split.
-SharedTiles share_tiles(double tiles, double length, double hidden, const ArrayGroup& arrays) {
+static SharedTiles share_tiles(double tiles, double length, double hidden, const ArrayGroup& arrays) {
     const double part = std::ceil(length / arrays.count);
     const SharedTiles by_tile{std::ceil(tiles / arrays.count) * std::max(length, hidden), hidden > length};
     const SharedTiles by_step{tiles * std::max(part, hidden), hidden > part};
@@ -27,7 +25,7 @@ struct Tiling {
     double rows = 1, cols = 1;
 };
 
-TileCount weight_stationary(const Tiling& tiling, const Product& p, const ArrayGroup& a) {
+static TileCount weight_stationary(const Tiling& tiling, const Product& p, const ArrayGroup& a) {
     const auto [tiles, inner_tiles, rows, cols] = tiling;
     TileCount t;
     // First load, then operands skew in over the rows and results out over the columns.
@@ -49,7 +47,7 @@ TileCount weight_stationary(const Tiling& tiling, const Product& p, const ArrayG
     return t;
 }
 
-TileCount output_stationary(const Tiling& tiling, const Product& p, const ArrayGroup& a) {
+static TileCount output_stationary(const Tiling& tiling, const Product& p, const ArrayGroup& a) {
     const auto [tiles, inner_tiles, rows, cols] = tiling;
     TileCount t;
     // A tile's results shift out over the rows while the next tile accumulates.
@@ -72,15 +70,13 @@ constexpr double kMostParts = 64, kLeastGain = 0.01;
 /// a part of the rows is enough: they load sooner, and keep more arrays busy. `streaming` is what each part
 /// streams at least.
 template <class Count>
-TileCount fastest_cut(double fewest, double streaming, const ArrayGroup& a, Count count) {
+static TileCount fastest_cut(double fewest, double streaming, const ArrayGroup& a, Count count) {
     TileCount best = count(fewest);
     for (double parts = fewest + 1; parts <= kMostParts && parts * streaming / a.count < best.cycles; ++parts)
         if (TileCount t = count(parts); t.cycles < best.cycles * (1 - kLeastGain))
             best = t;
     return best;
 }
-
-} // namespace
 
 TileCount count_tiles(const Product& p, const ArrayGroup& a) {
     const double columns = std::ceil(p.n / a.cols), cols = std::ceil(p.n / columns);

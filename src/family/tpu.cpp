@@ -16,8 +16,6 @@
 
 namespace archsim {
 
-namespace {
-
 using namespace accelerator;
 using namespace systolic;
 
@@ -28,7 +26,7 @@ struct SystolicFacts : TiledFacts<SystolicFacts> {
     std::string dataflow;
 };
 
-/// What the formulas need of the machine, once per network.
+/// The numbers of the machine that the formulas need, once per network.
 struct Chip {
     Chip(const Machine& m, const NetworkWork& work) : machine(m), network(work), formats(m, work.precision) {
         const SystolicFacts& facts = m.device->facts.as<SystolicFacts>();
@@ -82,7 +80,7 @@ struct ArrayWork {
     double units = 0;
 };
 
-void add_product(const Chip& chip, const OperatorUse& use, const Contraction& c, ArrayWork& total) {
+static void add_product(const Chip& chip, const OperatorUse& use, const Contraction& c, ArrayWork& total) {
     const MatrixFormat& format = chip.formats.of(use.compute);
     const double width = bytes_of(use.compute);
     // Cores share images: of products that every image has of its own, whole ones.
@@ -112,8 +110,8 @@ void add_product(const Chip& chip, const OperatorUse& use, const Contraction& c,
 
 /// `exposed` bytes move while the arrays wait: of what a subgraph at the border of the program reads first,
 /// and of the results that it hands out.
-void add_memory(const Chip& chip, const NetworkWork& network, const SubgraphWork& work, double exposed,
-                Mapping& out) {
+static void add_memory(const Chip& chip, const NetworkWork& network, const SubgraphWork& work, double exposed,
+                       Mapping& out) {
     const Machine& m = chip.machine;
     if (m.rate(chip.off_chip) <= 0)
         return;
@@ -272,8 +270,6 @@ constexpr std::array kTpuProperties = {
     FamilyProperty{"flexibility", "less flexible",
                    "XLA documentation, Known issues: shapes must be known when a program is compiled, and a "
                    "new shape is a new program"}};
-
-} // namespace
 
 constinit const FamilyRow family::tpu{.name = "tpu",
                                       .title = "TPU",

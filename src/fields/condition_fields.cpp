@@ -11,11 +11,9 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr std::int64_t kMostDevices = 1'000'000;
 
-std::vector<std::string> fusion_text(const Question& question) {
+static std::vector<std::string> fusion_text(const Question& question) {
     const auto& policy = question.conditions.fusion;
     if (!policy)
         return {};
@@ -26,7 +24,7 @@ std::vector<std::string> fusion_text(const Question& question) {
     return {names.empty() ? "nothing" : fmt::format("{}", fmt::join(names, ","))};
 }
 
-void give_fusion(const std::string& text, const std::string& name, Question& question) {
+static void give_fusion(const std::string& text, const std::string& name, Question& question) {
     FusionPolicy policy = FusionPolicy::unfused();
     for (const FusionChoice& one : kFusionChoices)
         policy.*one.member = false;
@@ -43,7 +41,7 @@ void give_fusion(const std::string& text, const std::string& name, Question& que
 
 constexpr std::string_view kPowerLimit = "power_limit_w";
 
-std::vector<std::string> change_texts(const Question& question) {
+static std::vector<std::string> change_texts(const Question& question) {
     std::vector<std::string> texts;
     const auto add = [&](std::string_view name, double factor) {
         texts.push_back(fmt::format("{}={}", name, number_text(factor)));
@@ -63,7 +61,7 @@ std::vector<std::string> change_texts(const Question& question) {
     return texts;
 }
 
-void give_change(const std::string& text, const std::string& name, Question& question) {
+static void give_change(const std::string& text, const std::string& name, Question& question) {
     const auto sides = split_assignment(text);
     if (!sides)
         throw UsageError(fmt::format("{}: \"{}\" is not of the form NAME=FACTOR", name, text));
@@ -85,7 +83,7 @@ void give_change(const std::string& text, const std::string& name, Question& que
 }
 
 /// "PARAMETER:DEVICE:RUNTIME:GENERATION=VALUE", the middle ones empty where a statement has none.
-std::vector<std::string> override_texts(const Question& question) {
+static std::vector<std::string> override_texts(const Question& question) {
     std::vector<std::string> texts;
     if (question.conditions.overrides)
         for (const ParameterOverride& one : *question.conditions.overrides)
@@ -94,7 +92,7 @@ std::vector<std::string> override_texts(const Question& question) {
     return texts;
 }
 
-void give_override(const std::string& text, const std::string& name, Question& question) {
+static void give_override(const std::string& text, const std::string& name, Question& question) {
     const auto sides = split_assignment(text);
     const std::vector<std::string> site = split(sides ? sides->first : std::string_view(), ':');
     const auto parameter = site.size() == 4 ? parse_parameter(site[0]) : std::nullopt;
@@ -109,12 +107,12 @@ void give_override(const std::string& text, const std::string& name, Question& q
     question.conditions.overrides = std::move(all);
 }
 
-std::vector<std::string> device_text(const Question& question) {
+static std::vector<std::string> device_text(const Question& question) {
     const double devices = question.conditions.devices;
     return {devices == 0 ? "auto" : number_text(devices)};
 }
 
-void give_devices(const std::string& text, const std::string& name, Question& question) {
+static void give_devices(const std::string& text, const std::string& name, Question& question) {
     if (text == "auto") {
         question.conditions.devices = 0;
         return;
@@ -129,7 +127,7 @@ void give_devices(const std::string& text, const std::string& name, Question& qu
 }
 
 /// The number of the rate, where a period is written shorter so and read as the same; else nothing.
-std::optional<std::string> rate_number(double every_s) {
+static std::optional<std::string> rate_number(double every_s) {
     std::string number = fmt::format("{:.15g}", 1 / every_s);
     const bool same = 1 / plain_number<double>(number).value_or(0) == every_s;
     return same && number.size() <= number_text(every_s).size() ? std::optional(std::move(number))
@@ -137,15 +135,15 @@ std::optional<std::string> rate_number(double every_s) {
 }
 
 /// Seconds of "30fps" or "10s".
-std::optional<double> period_of(std::string_view text) {
+static std::optional<double> period_of(std::string_view text) {
     const bool plain = plain_number<double>(text).has_value();
     const auto rate = plain ? std::nullopt : parse_rate(text), seconds = parse_seconds(text);
     const double period = rate ? 1 / *rate : seconds.value_or(0);
     return period > 0 && std::isfinite(period) ? std::optional(period) : std::nullopt;
 }
 
-void give_period(std::optional<double> seconds, std::string_view wanted, const std::string& text,
-                 const std::string& name, Question& question) {
+static void give_period(std::optional<double> seconds, std::string_view wanted, const std::string& text,
+                        const std::string& name, Question& question) {
     if (!seconds || !(*seconds > 0) || !std::isfinite(*seconds))
         throw UsageError(fmt::format("{}: expected {}, got \"{}\"", name, wanted, text));
     if (question.conditions.duty.every_s > 0)
@@ -153,7 +151,7 @@ void give_period(std::optional<double> seconds, std::string_view wanted, const s
     question.conditions.duty.every_s = *seconds;
 }
 
-std::vector<std::string> companion_texts(const Question& question) {
+static std::vector<std::string> companion_texts(const Question& question) {
     std::vector<std::string> texts;
     for (const Companion& c : question.conditions.duty.with) {
         const auto rate = rate_number(c.every_s);
@@ -162,7 +160,7 @@ std::vector<std::string> companion_texts(const Question& question) {
     return texts;
 }
 
-void give_companion(const std::string& text, const std::string& name, Question& question) {
+static void give_companion(const std::string& text, const std::string& name, Question& question) {
     const std::size_t at = text.rfind('@');
     const auto period = at == std::string::npos ? std::nullopt : period_of(text.substr(at + 1));
     if (at == 0 || !period)
@@ -172,7 +170,7 @@ void give_companion(const std::string& text, const std::string& name, Question& 
     question.conditions.duty.with.push_back({text.substr(0, at), *period});
 }
 
-std::vector<std::string> battery_text(const Question& question) {
+static std::vector<std::string> battery_text(const Question& question) {
     const Duty& duty = question.conditions.duty;
     if (duty.battery_wh <= 0)
         return {};
@@ -180,7 +178,7 @@ std::vector<std::string> battery_text(const Question& question) {
     return {number_text(duty.battery_wh) + "Wh" + volts};
 }
 
-void give_battery(const std::string& text, const std::string& name, Question& question) {
+static void give_battery(const std::string& text, const std::string& name, Question& question) {
     const auto battery = parse_battery(text, kCellVolts);
     if (!battery)
         throw UsageError(fmt::format(
@@ -191,7 +189,7 @@ void give_battery(const std::string& text, const std::string& name, Question& qu
 }
 
 /// How often a device works, for whom else, and on what battery.
-std::vector<QuestionField> duty_fields() {
+static std::vector<QuestionField> duty_fields() {
     const auto every = [](const Question& q) -> std::vector<std::string> {
         const double every_s = q.conditions.duty.every_s;
         return every_s > 0 && !rate_number(every_s) ? std::vector{number_text(every_s) + "s"}
@@ -260,8 +258,6 @@ std::vector<QuestionField> duty_fields() {
                      q.conditions.duty.idle_w = *watts;
                  }}};
 }
-
-} // namespace
 
 std::vector<QuestionField> condition_fields() {
     const auto of = [](auto member) { return member_at(&Question::conditions, member); };

@@ -63,10 +63,8 @@ const QuestionField& question_field(std::string_view name) {
     return field_at(question_fields(), name, kQuestion);
 }
 
-namespace {
-
-/// What fields must keep to together, once all are there.
-void check_together(const Question& question, Spelling spelling) {
+/// Checks what fields must keep to together, once all are there.
+static void check_together(const Question& question, Spelling spelling) {
     const auto name = [&](const char* key) { return question_field(key).spelled(spelling); };
     if (const Duty& duty = question.conditions.duty;
         (duty.battery_wh > 0 || duty.idle_w > 0) && !duty.stated())
@@ -87,8 +85,6 @@ void check_together(const Question& question, Spelling spelling) {
         throw UsageError(fmt::format("{} says how many devices there are: no {} beside it", name("parallel"),
                                      name("devices")));
 }
-
-} // namespace
 
 QuestionTexts::QuestionTexts(Spelling spelling)
     : FieldTexts(question_fields(), kQuestion, spelling, {.workload = {.prompt = Prompt{}}}) {}

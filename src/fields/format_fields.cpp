@@ -1,6 +1,5 @@
 // The formats of a question: of arithmetic, of storage, and whether fp32 products may be rounded.
 
-#include "archsim/core/finding.hpp"
 #include "fields/field_places.hpp"
 #include "result/format_parts.hpp"
 #include "session/usual_precision.hpp"
@@ -9,17 +8,15 @@
 
 namespace archsim {
 
-namespace {
-
 /// The formats but for strict_fp32, which is a field of its own.
-PrecisionConfig scheme_of(const Question& question) {
+static PrecisionConfig scheme_of(const Question& question) {
     PrecisionConfig scheme = settled(question.conditions, question.workload).precision;
     scheme.strict_fp32 = false;
     return scheme;
 }
 
 /// "fp16", "w4a16", "mixed"; nothing for what has no name.
-std::optional<std::string> scheme_name(const PrecisionConfig& scheme) {
+static std::optional<std::string> scheme_name(const PrecisionConfig& scheme) {
     for (const Precision p : kPrecisions)
         if (scheme == PrecisionConfig::uniform(p))
             return std::string(name_of(p));
@@ -31,13 +28,13 @@ std::optional<std::string> scheme_name(const PrecisionConfig& scheme) {
 }
 
 /// The same where weights alone are stored otherwise: the name of the rest.
-std::optional<std::string> name_but_for_weights(PrecisionConfig scheme) {
+static std::optional<std::string> name_but_for_weights(PrecisionConfig scheme) {
     const PrecisionConfig whole = PrecisionConfig::uniform(scheme.compute);
     scheme.weights = whole.weights;
     return scheme == whole ? std::optional(std::string(name_of(whole.compute))) : std::nullopt;
 }
 
-std::vector<std::string> precision_text(const PrecisionConfig& scheme) {
+static std::vector<std::string> precision_text(const PrecisionConfig& scheme) {
     if (const auto name = scheme_name(scheme))
         return {*name};
     if (const auto name = name_but_for_weights(scheme))
@@ -46,7 +43,7 @@ std::vector<std::string> precision_text(const PrecisionConfig& scheme) {
 }
 
 /// Assigns formats and keeps what is a field of its own.
-void assign(const PrecisionConfig& scheme, Question& question) {
+static void assign(const PrecisionConfig& scheme, Question& question) {
     AskedPrecision& precision = question.conditions.precision;
     const bool strict = precision.strict_fp32;
     precision = scheme;
@@ -54,7 +51,7 @@ void assign(const PrecisionConfig& scheme, Question& question) {
     question.conditions.format_of_device = false;
 }
 
-std::vector<std::string> weights_text(const Question& question) {
+static std::vector<std::string> weights_text(const Question& question) {
     if (settled(question.conditions, question.workload).format_of_device) {
         const auto& weights = question.conditions.weights;
         return text_or_none(weights ? std::optional(std::string(name_of(*weights))) : std::nullopt);
@@ -65,12 +62,10 @@ std::vector<std::string> weights_text(const Question& question) {
     return {std::string(name_of(scheme.weights))};
 }
 
-std::vector<std::string> cache_text(const Question& question) {
+static std::vector<std::string> cache_text(const Question& question) {
     const auto& cache = question.conditions.kv_cache;
     return text_or_none(cache ? std::optional(std::string(name_of(*cache))) : std::nullopt);
 }
-
-} // namespace
 
 std::vector<QuestionField> format_fields() {
     return {

@@ -38,8 +38,8 @@ namespace json_schema {
 
 using Json = nlohmann::ordered_json;
 
-// What every value and schema is made of. None of these is a template, and none is inline: thousands of
-// members use them, and a compiler would make each of them anew.
+// The parts of every value and schema. None of these is a template, and none is inline: thousands of members
+// use them, and a compiler would make each of them anew.
 
 Json json_of(bool value);
 Json json_of(double value);
@@ -59,7 +59,7 @@ Json count_schema();
 Json keyed_schema(Json item);
 /// A list; of `length` items where that is fixed.
 Json list_schema(Json item, std::optional<std::size_t> length);
-/// What the schema allows, or null.
+/// The values of the schema, or null.
 Json or_null(Json schema);
 /// Texts of a list.
 Json one_of(const std::vector<std::string>& words);
@@ -140,7 +140,8 @@ struct AnyMember {
 
     std::string key, meaning;
     bool always = true; ///< no row is without it
-    /// What gives the value: here where it is as small as a pointer to a member, else behind `get`.
+    /// The function that gives the value: here where it is as small as a pointer to a member, else behind
+    /// `get`.
     alignas(std::max_align_t) std::array<std::byte, 16> small{};
     std::shared_ptr<const void> get;
     std::shared_ptr<const void> leaf; ///< what values consist of; null: it has no state
@@ -362,7 +363,7 @@ class Members {
     explicit Members(const std::vector<Member<Row>>& list) : Members(all_of(list)) {}
 
     Json value(const Row& row) const { return json_schema::object_of(*list_, &row); }
-    /// What value() writes: all of these members, and no others.
+    /// The schema of value(): all of these members, and no others.
     Json schema() const { return json_schema::schema_of_members(*list_); }
 
     /// These and those of `more` behind them; a member of the same key takes the place of the earlier one.

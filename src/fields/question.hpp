@@ -1,5 +1,5 @@
 #pragma once
-// What is asked of a device: the fields of a question, a row each, and what follows from the rows - texts,
+// The question to a device: the fields of a question, a row each, and what follows from the rows - texts,
 // keys and command lines. Tools, studies, Python, C, the page and files of results read and write questions
 // by these rows.
 
@@ -30,7 +30,7 @@ namespace archsim {
 // says, and how a text goes in and comes out. Tools, studies, Python, C, the page and files of results are
 // made from these rows.
 
-/// What the texts of a field hold, which says what they are in JSON and in Python.
+/// The kind of a field's texts, which says what they are in JSON and in Python.
 enum class FieldKind : std::uint8_t {
     whole, ///< a whole number
     truth, ///< "true"; absent: false
@@ -70,11 +70,11 @@ struct Field {
     FieldOf of = FieldOf::any;
     bool commas = false;            ///< a text may hold commas: "tp=4,pp=2"
     std::int64_t low = 0, high = 0; ///< of whole numbers; both 0: any
-    /// What is asked there, one text or, of several, each; none: nothing, or what a file holds.
+    /// The texts that are asked there, one or, of several, each; none: nothing, or what a file holds.
     std::function<std::vector<std::string>(const Asked&)> print{};
     /// Puts a text there. Throws UsageError that names the field as `name`.
     std::function<void(const std::string& text, const std::string& name, Asked&)> parse{};
-    /// What print() gives where the field is left out, as a rule of the other fields; empty: what a new
+    /// The texts of print() where the field is left out, as a rule of the other fields; empty: what a new
     /// `Asked` has. Of a server, where print() gives nothing: the text that asks for the same.
     std::function<std::vector<std::string>(const Asked&)> usual{};
 
@@ -231,7 +231,7 @@ struct StatedField {
     const QuestionField* field = nullptr;
     std::vector<std::string> texts;
 };
-/// What differs from what is usual for the rest of the question.
+/// The fields that differ from what is usual for the rest of the question.
 std::vector<StatedField> stated_fields(const Question& question);
 
 /// " --batch-size 8 --precision int8 --dim sequence=128": what a tool must be given to ask the same of the
@@ -242,7 +242,7 @@ std::string command_flags(const Question& question, std::span<const std::string_
 /// For a POSIX shell: bare where nothing is special, else in single quotes.
 std::string shell_quoted(std::string_view text);
 
-/// What tells a question from another of the same model: every stated field but those of `without`, as a JSON
+/// Tells a question from another of the same model: every stated field but those of `without`, as a JSON
 /// object with its keys in order. Questions with the same key have the same answer on the same device.
 std::string question_key(const Question& question, std::span<const std::string_view> without = {});
 
@@ -252,7 +252,7 @@ bool same_question(const Question& a, const Question& b);
 /// "tp=4,pp=2": as it is asked for.
 std::string parallel_text(const Parallelism& way);
 
-/// What has the fields, in messages.
+/// The owner of the fields, in messages.
 inline constexpr std::string_view kQuestion = "a question";
 /// Heading of what single passes on one device do without.
 inline constexpr const char* kSeveralGroup = "Language models and several devices";

@@ -14,11 +14,9 @@
 
 namespace archsim {
 
-namespace {
-
 using Json = nlohmann::ordered_json;
 
-Json number_json(const std::string& text) {
+static Json number_json(const std::string& text) {
     if (const auto whole = parse_whole(text))
         return *whole;
     const auto real = parse_real(text);
@@ -26,7 +24,7 @@ Json number_json(const std::string& text) {
 }
 
 /// {"NAME": value} of "NAME=value" texts; a list of numbers where the field has lists.
-Json object_json(FieldKind kind, const std::vector<std::string>& texts) {
+static Json object_json(FieldKind kind, const std::vector<std::string>& texts) {
     Json object = Json::object();
     for (const std::string& text : texts) {
         const std::size_t equals = text.find('=');
@@ -41,11 +39,11 @@ Json object_json(FieldKind kind, const std::vector<std::string>& texts) {
     return object;
 }
 
-[[noreturn]] void wrong(const std::string& name, const char* wanted) {
+[[noreturn]] static void wrong(const std::string& name, const char* wanted) {
     throw UsageError(fmt::format("{} is not {}", name, wanted));
 }
 
-std::string number_of(const Json& value, const std::string& name) {
+static std::string number_of(const Json& value, const std::string& name) {
     if (value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX)
         wrong(name, "a whole number");
     if (value.is_number_integer())
@@ -57,7 +55,7 @@ std::string number_of(const Json& value, const std::string& name) {
     wrong(name, "a number");
 }
 
-std::string whole_text(const Json& value, const std::string& name, bool words) {
+static std::string whole_text(const Json& value, const std::string& name, bool words) {
     if (value.is_string() && (words || scaled_number(value.get<std::string>())))
         return value.get<std::string>();
     if (!value.is_number_integer() &&
@@ -67,7 +65,7 @@ std::string whole_text(const Json& value, const std::string& name, bool words) {
     return value.is_number_float() ? fmt::format("{:.0f}", value.get<double>()) : number_of(value, name);
 }
 
-Json server_field_json(const ServingField& field, const ServingRequest& request) {
+static Json server_field_json(const ServingField& field, const ServingRequest& request) {
     std::vector<std::string> texts = field.print(request);
     if (field.kind == FieldKind::truth)
         return !texts.empty() && texts.front() == "true";
@@ -77,15 +75,13 @@ Json server_field_json(const ServingField& field, const ServingRequest& request)
 }
 
 /// Texts may be numbers: a rate, a share, a size with a spread.
-Json server_field_schema(const ServingField& field) {
+static Json server_field_schema(const ServingField& field) {
     if (field.kind == FieldKind::truth)
         return {{"type", "boolean"}};
     if (!field.choices.empty())
         return json_schema::or_null(json_schema::one_of(field.choices));
     return {{"type", {"number", "string", "null"}}};
 }
-
-} // namespace
 
 Json field_json(FieldKind kind, const std::vector<std::string>& texts) {
     switch (kind) {

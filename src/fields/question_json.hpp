@@ -13,8 +13,7 @@
 
 namespace archsim {
 
-/// What a field is in JSON: a number, a truth value, a text, an object, or null where the question has
-/// nothing.
+/// A field in JSON: a number, a truth value, a text, an object, or null where the question has nothing.
 nlohmann::ordered_json field_json(FieldKind kind, const std::vector<std::string>& texts);
 
 /// Every field as a member of a document, described as the tools explain it; for tools that ask no

@@ -12,8 +12,6 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr const char* kEngineGroup = "Engine";
 constexpr const char* kLoadGroup = "Load";
 constexpr const char* kCarbonGroup = "Energy and carbon";
@@ -21,13 +19,13 @@ constexpr std::int64_t kMostServedRequests = 1 << 24, kMostServedSequences = 1 <
                        kMostServedTokens = 1 << 24;
 
 template <class T>
-std::vector<std::string> unusual(const T& value, const T& usual) {
+static std::vector<std::string> unusual(const T& value, const T& usual) {
     return value == usual ? std::vector<std::string>{} : std::vector<std::string>{fmt::format("{}", value)};
 }
 
 /// The number of a new request, where it is one that can be asked for.
 template <class At, class T>
-auto usual_number(At at, T low) {
+static auto usual_number(At at, T low) {
     return [at, low](const ServingRequest&) {
         ServingRequest usual;
         return static_cast<T>(at(usual)) < low ? std::vector<std::string>{}
@@ -35,15 +33,15 @@ auto usual_number(At at, T low) {
     };
 }
 
-/// What a request has there, where it is another number than a new one has.
+/// The number of a request, where it is another than a new one has.
 template <class At>
-auto other_number(At at) {
+static auto other_number(At at) {
     return [at, usual = ServingRequest{}](const ServingRequest& r) { return unusual(at(r), at(usual)); };
 }
 
 /// A whole number within bounds. `at` gives its place in a request.
 template <class At>
-ServingField whole_field(ServingField row, At at, std::int64_t low, std::int64_t high) {
+static ServingField whole_field(ServingField row, At at, std::int64_t low, std::int64_t high) {
     row.kind = FieldKind::whole;
     if (row.value.empty())
         row.value = "N";
@@ -54,8 +52,8 @@ ServingField whole_field(ServingField row, At at, std::int64_t low, std::int64_t
 }
 
 template <class At>
-ServingField real_field(ServingField row, At at, double low, double high,
-                        std::optional<double> (*read)(std::string_view) = parse_real) {
+static ServingField real_field(ServingField row, At at, double low, double high,
+                               std::optional<double> (*read)(std::string_view) = parse_real) {
     row.kind = FieldKind::real;
     row.print = other_number(at);
     row.parse = into(at, [=, what = row.help](const std::string& text, const std::string& name) {
@@ -72,7 +70,7 @@ ServingField real_field(ServingField row, At at, double low, double high,
 }
 
 template <class At>
-ServingField choice_field(ServingField row, At at) {
+static ServingField choice_field(ServingField row, At at) {
     const std::vector<std::string> names = row.choices;
     row.print = [at, names](const ServingRequest& r) {
         const auto index = static_cast<std::size_t>(at(r));
@@ -85,7 +83,7 @@ ServingField choice_field(ServingField row, At at) {
     return row;
 }
 
-void give_range(const std::string& text, const std::string& name, ServingRequest& request) {
+static void give_range(const std::string& text, const std::string& name, ServingRequest& request) {
     const std::size_t comma = text.find(',');
     const auto low = comma == std::string::npos ? std::nullopt : parse_real(text.substr(0, comma)),
                high = comma == std::string::npos ? std::nullopt : parse_real(text.substr(comma + 1));
@@ -97,12 +95,12 @@ void give_range(const std::string& text, const std::string& name, ServingRequest
 }
 
 /// "500ms", "0.5s"; 0 stays 0.
-void give_request_time(const std::string& text, const std::string& name, ServingRequest& request) {
+static void give_request_time(const std::string& text, const std::string& name, ServingRequest& request) {
     request.plan.request_s = text == "0" ? 0 : seconds_of(text, name, true); // all of it
     request.plan.prompt_token_s = 0;
 }
 
-std::vector<std::string> print_prompt_engines(const ServingRequest& request) {
+static std::vector<std::string> print_prompt_engines(const ServingRequest& request) {
     const auto& way = request.prompt_parallelism;
     if (!way)
         return {};
@@ -111,7 +109,7 @@ std::vector<std::string> print_prompt_engines(const ServingRequest& request) {
 }
 
 /// "tp=4,dp=3", or "tp=4,dp=3@H200".
-void give_prompt_engines(const std::string& text, const std::string& name, ServingRequest& request) {
+static void give_prompt_engines(const std::string& text, const std::string& name, ServingRequest& request) {
     const std::size_t at = std::min(text.find('@'), text.size());
     try {
         request.prompt_parallelism = parse_parallelism(text.substr(0, at));
@@ -123,7 +121,7 @@ void give_prompt_engines(const std::string& text, const std::string& name, Servi
     request.prompt_hardware = at < text.size() ? text.substr(at + 1) : "";
 }
 
-std::vector<ServingField> load_fields() {
+static std::vector<ServingField> load_fields() {
     const auto load = [](auto member) { return member_at(&ServingRequest::load, member); };
     constexpr double kLeastRate = 1e-9, kMostRate = 1e9, kMostLength = 1e9;
     return {
@@ -145,8 +143,7 @@ std::vector<ServingField> load_fields() {
                     .group = kLoadGroup},
                    load(&RequestPlan::burstiness), 1e-3, 1e6),
         whole_field({.key = "concurrency",
-                     .aliases = {"users", "--users"},
-                     .help = "requests in flight, one of each user, instead of a rate"},
+                     .help = "requests in flight, one of each user who never pauses, instead of a rate"},
                     member_at(&ServingRequest::plan, &ServingPlan::concurrency), 1, kMostServedSequences),
         whole_field({.key = "requests", .help = "requests to simulate", .fallback = "1000"},
                     load(&RequestPlan::count), 1, kMostServedRequests),
@@ -220,7 +217,7 @@ std::vector<ServingField> load_fields() {
     };
 }
 
-std::vector<ServingField> engine_fields() {
+static std::vector<ServingField> engine_fields() {
     const auto engine = [](auto member) {
         return member_at(&ServingRequest::plan, &ServingPlan::engine, member);
     };
@@ -332,7 +329,7 @@ std::vector<ServingField> engine_fields() {
     };
 }
 
-std::vector<ServingField> carbon_fields() {
+static std::vector<ServingField> carbon_fields() {
     constexpr double kMostPue = 10;
     return {
         real_field({.key = "pue",
@@ -353,12 +350,12 @@ std::vector<ServingField> carbon_fields() {
     };
 }
 
-std::vector<std::string> nothing(const ServingRequest&) {
+static std::vector<std::string> nothing(const ServingRequest&) {
     return {};
 }
 
 /// The table, of which `usual` leaves out what another field of the request excludes or what says it again.
-FieldTable<ServingRequest> all_serving_fields() {
+static FieldTable<ServingRequest> all_serving_fields() {
     FieldTable<ServingRequest> rows;
     const auto add = [&](std::vector<ServingField> more, const char* group) {
         for (ServingField& row : more) {
@@ -386,7 +383,7 @@ FieldTable<ServingRequest> all_serving_fields() {
 }
 
 /// One block for every sequence, as engines without a paged cache keep it.
-void check_context(const ServingRequest& request, const std::string& name) {
+static void check_context(const ServingRequest& request, const std::string& name) {
     const RequestPlan& load = request.load;
     const std::int64_t context = request.plan.engine.block_tokens;
     double longest =
@@ -397,8 +394,6 @@ void check_context(const ServingRequest& request, const std::string& name) {
         throw UsageError(fmt::format("{}: {} positions do not hold a prompt and its answer of up to {:.0f}",
                                      name, context, longest));
 }
-
-} // namespace
 
 const FieldTable<ServingRequest>& serving_fields() {
     static const FieldTable<ServingRequest> all = all_serving_fields();

@@ -1,5 +1,5 @@
 #pragma once
-// What is asked of a server beside the question: its load and its engine, a row for each field. serve_model's
+// The request to a server beside the question: its load and its engine, a row for each field. serve_model's
 // flags, Python's keywords and C's fields are these rows.
 
 #include "archsim/run/serve.hpp"

@@ -11,32 +11,30 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr std::int64_t kMostItems = 1 << 20, kMostTokens = 1 << 22, kMostPositions = 1 << 24;
 
 /// "NAME=1,3,224" of each; fractions as number_text() has them.
 template <class Lists>
-std::vector<std::string> list_texts(const Lists& lists) {
+static std::vector<std::string> list_texts(const Lists& lists) {
     return mapped(lists, [](const auto& list) {
         return fmt::format("{}={}", list.first, fmt::join(list.second, ","));
     });
 }
 
-std::vector<std::string> dim_texts(const Question& question) {
+static std::vector<std::string> dim_texts(const Question& question) {
     return mapped(question.workload.sizes.dims,
                   [](const auto& size) { return fmt::format("{}={}", size.first, size.second); });
 }
 
 /// The sides of "NAME=VALUES".
-std::pair<std::string, std::string> sides_of(const std::string& text, const std::string& name) {
+static std::pair<std::string, std::string> sides_of(const std::string& text, const std::string& name) {
     const std::size_t equals = text.find('=');
     if (equals == 0 || equals == std::string::npos)
         throw UsageError(fmt::format("{}: \"{}\" is not of the form NAME=VALUE", name, text));
     return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
-void give_reals(const std::string& text, const std::string& name, Question& question) {
+static void give_reals(const std::string& text, const std::string& name, Question& question) {
     const auto [input, list] = sides_of(text, name);
     std::vector<double> values;
     for (const std::string& piece : split(list, ',')) {
@@ -49,7 +47,7 @@ void give_reals(const std::string& text, const std::string& name, Question& ques
 }
 
 /// "NAME=1x3,1x4": the shapes of the elements, in order; a scalar is "scalar".
-std::vector<std::string> sequence_texts(const Question& question) {
+static std::vector<std::string> sequence_texts(const Question& question) {
     std::vector<std::string> texts;
     for (const auto& [name, shapes] : question.workload.sizes.input_sequences) {
         std::vector<std::string> elements;
@@ -60,7 +58,7 @@ std::vector<std::string> sequence_texts(const Question& question) {
     return texts;
 }
 
-void give_sequence(const std::string& text, const std::string& name, Question& question) {
+static void give_sequence(const std::string& text, const std::string& name, Question& question) {
     const auto [input, list] = sides_of(text, name);
     std::vector<Shape> shapes;
     for (const std::string& element : list.empty() ? std::vector<std::string>{} : split(list, ',')) {
@@ -73,26 +71,26 @@ void give_sequence(const std::string& text, const std::string& name, Question& q
 
 /// A field of the prompt: what it has there, or nothing without one.
 template <class Get>
-auto of_prompt(Get get) {
+static auto of_prompt(Get get) {
     return [get](const Question& q) {
         return q.workload.prompt ? get(*q.workload.prompt) : std::vector<std::string>{};
     };
 }
 
 /// The prompt, made where there is none yet.
-Prompt& new_prompt(Question& question) {
+static Prompt& new_prompt(Question& question) {
     if (!question.workload.prompt)
         question.workload.prompt.emplace();
     return *question.workload.prompt;
 }
 
-std::vector<std::string> none(const Question&) {
+static std::vector<std::string> none(const Question&) {
     return {};
 }
 
 /// A whole number of the prompt from 1; `zero`: whether 0 is a number there, or none.
 template <class T>
-QuestionField prompt_number(QuestionField row, T Prompt::*member, std::int64_t high, bool zero) {
+static QuestionField prompt_number(QuestionField row, T Prompt::*member, std::int64_t high, bool zero) {
     row.kind = FieldKind::whole;
     row.low = 1;
     row.high = high;
@@ -108,13 +106,13 @@ QuestionField prompt_number(QuestionField row, T Prompt::*member, std::int64_t h
 }
 
 /// Gives a size that --dim can give, too. Throws UsageError where it did.
-void give_size(Question& question, const char* dim, std::int64_t size, const std::string& name) {
+static void give_size(Question& question, const char* dim, std::int64_t size, const std::string& name) {
     if (!question.workload.sizes.dims.emplace(dim, size).second)
         throw UsageError(fmt::format("{}: --dim gives {}, too", name, dim));
 }
 
 /// "1024", or "1024x768": width and height.
-void give_image_size(const std::string& text, const std::string& name, Question& question) {
+static void give_image_size(const std::string& text, const std::string& name, Question& question) {
     constexpr std::int64_t kMostPixels = 1 << 16;
     const std::vector<std::string> sides = split(text, 'x');
     if (sides.size() > 2)
@@ -125,7 +123,7 @@ void give_image_size(const std::string& text, const std::string& name, Question&
 }
 
 /// A size of image and video generators, which the dims state again.
-QuestionField generator_field(const char* key, const char* help) {
+static QuestionField generator_field(const char* key, const char* help) {
     constexpr std::int64_t kMost = 1'000'000;
     return {.key = key,
             .kind = FieldKind::whole,
@@ -140,8 +138,6 @@ QuestionField generator_field(const char* key, const char* help) {
                 give_size(q, key, whole_of(text, name, 1, kMost), name);
             }};
 }
-
-} // namespace
 
 std::string parallel_text(const Parallelism& way) {
     const std::string text = to_string(way);

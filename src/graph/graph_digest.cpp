@@ -2,8 +2,6 @@
 
 namespace archsim {
 
-namespace {
-
 // Every struct is taken apart by name: a member that is added does not compile until it is added here too.
 
 class GraphDigest {
@@ -74,8 +72,6 @@ class GraphDigest {
 
     Digest& digest_;
 };
-
-} // namespace
 
 void add_graph(const Graph& graph, Digest& digest) {
     GraphDigest(digest).add(graph);

@@ -24,10 +24,8 @@
 namespace archsim {
 
 namespace fs = std::filesystem;
-namespace {
-
 /// The reader explains a defect better than the schema; the schema adds what the reader does not ask for.
-void append_schema_findings(std::vector<Finding> violations, std::vector<Finding>& findings) {
+static void append_schema_findings(std::vector<Finding> violations, std::vector<Finding>& findings) {
     const std::size_t own = findings.size();
     for (Finding& violation : violations) {
         const bool known =
@@ -135,7 +133,7 @@ class Checker {
         devices_.push_back(std::move(read.device));
     }
 
-    /// What is sold for servers is rented, or its file says why not; a price per hour says in which market.
+    /// A device for servers is rented, or its file says why not; a price per hour says in which market.
     static void rental(const Device& device, std::vector<Finding>& own) {
         if (device.cloud_price && device.cloud_price->amount.known() && device.cloud_price->market.empty())
             own.push_back(finding(FindingKind::missing_field, device.file, "/price/cloud/market",
@@ -147,7 +145,8 @@ class Checker {
                                   R"(add "cloud", or "not_rented" with a reason and a date)"));
     }
 
-    /// What a device that extends nothing usable states itself. Absent fields and names may be its base's.
+    /// Checks what a device that extends nothing usable states itself. Absent fields and names may be its
+    /// base's.
     void part_of_device(const DatabaseEntry& entry, const JsonValue& document, std::vector<Finding>& own) {
         DeviceReading read = read_device_fields(document, entry.file);
         for (Finding& f : read.findings) {
@@ -327,7 +326,7 @@ class Checker {
         }
     }
 
-    /// What servers do, where the database says so: its schema, and stacks that exist.
+    /// Checks servers.json, where there is one: its schema, and stacks that exist.
     void servers() {
         std::vector<Finding> own;
         if (const auto document = table("servers", own, own))
@@ -395,13 +394,11 @@ class Checker {
 };
 
 /// The database that a lone file or an overlay folder belongs to: the one around it, else the installed one.
-fs::path database_around(const fs::path& path) {
+static fs::path database_around(const fs::path& path) {
     std::error_code unknown;
     const fs::path around = fs::absolute(path, unknown).parent_path().parent_path();
     return is_text_file(around / "schema.json") ? around : data_dir() / "hardware_db";
 }
-
-} // namespace
 
 std::vector<Finding> check_hardware(const fs::path& file_or_folder) {
     const bool database = is_text_file(file_or_folder / "schema.json");

@@ -9,8 +9,6 @@
 
 namespace archsim {
 
-namespace {
-
 /// Parameters of which the best measured value bounds what may be assumed.
 struct Bounded {
     Parameter parameter;
@@ -24,19 +22,20 @@ constexpr std::array kBounded = {
     Bounded{Parameter::inference_overhead, false, 2,
             "s per inference are assumed, less than half of what any measured accelerator pays"}};
 
-/// What a stack states for all its devices or for a generation.
+/// A statement of a stack for all its devices or for a generation.
 struct Claim {
     const Runtime* runtime;
     std::string where;
     const Fact* value;
 };
 
-bool for_accelerators(const Runtime& runtime) {
+static bool for_accelerators(const Runtime& runtime) {
     return !runtime.families.empty() &&
            std::ranges::none_of(runtime.families, [](const Family& family) { return family.row().caches; });
 }
 
-std::vector<Claim> claims_of(std::span<const std::shared_ptr<const Runtime>> runtimes, Parameter parameter) {
+static std::vector<Claim> claims_of(std::span<const std::shared_ptr<const Runtime>> runtimes,
+                                    Parameter parameter) {
     std::vector<Claim> claims;
     for (const auto& runtime : runtimes) {
         if (!for_accelerators(*runtime))
@@ -54,12 +53,12 @@ std::vector<Claim> claims_of(std::span<const std::shared_ptr<const Runtime>> run
     return claims;
 }
 
-bool from_measurements(SourceKind kind) {
+static bool from_measurements(SourceKind kind) {
     return kind == SourceKind::fitted || kind == SourceKind::measured;
 }
 
-void check_bounded(const Bounded& bounded, std::span<const std::shared_ptr<const Runtime>> runtimes,
-                   std::vector<Finding>& findings) {
+static void check_bounded(const Bounded& bounded, std::span<const std::shared_ptr<const Runtime>> runtimes,
+                          std::vector<Finding>& findings) {
     const std::vector<Claim> claims = claims_of(runtimes, bounded.parameter);
     const auto better = [&](double a, double b) { return bounded.more_is_better ? a > b : a < b; };
     std::optional<double> best;
@@ -73,7 +72,7 @@ void check_bounded(const Bounded& bounded, std::span<const std::shared_ptr<const
         const double at_best = bounded.more_is_better ? *best * bounded.margin : *best / bounded.margin;
         if (!better(claim.value->value, at_best))
             continue;
-        // What is assumed at the bound would cross it at the next fit; at the best it has the whole margin.
+        // An assumption at the bound would cross it at the next fit; at the best it has the whole margin.
         findings.push_back({.kind = FindingKind::inconsistent,
                             .message = fmt::format("{:g} {} ({:g})", claim.value->value, bounded.says, *best),
                             .file = claim.runtime->file,
@@ -81,8 +80,6 @@ void check_bounded(const Bounded& bounded, std::span<const std::shared_ptr<const
                             .hint = fmt::format("assume {:.2g}, or cite a measurement", *best)});
     }
 }
-
-} // namespace
 
 std::vector<Finding> claims_beyond_measured(std::span<const std::shared_ptr<const Runtime>> runtimes) {
     std::vector<Finding> findings;

@@ -103,7 +103,7 @@ struct HardwareDatabase::State {
     std::map<std::string, std::shared_ptr<const Runtime>> runtimes; ///< by file
     std::optional<std::vector<Deployment>> deployments;
 
-    /// What is wrong with a file that is not the database's own: what reading it found, and numbers that
+    /// The faults of a file that is not the database's own: what reading it found, and numbers that
     /// contradict each other.
     static std::vector<Finding> own_findings(const DatabaseEntry& entry, const Device& device) {
         if (entry.text != nullptr || entry.layer == 0)
@@ -456,6 +456,17 @@ std::vector<Deployment> HardwareDatabase::deployments() const {
 }
 
 Deployment HardwareDatabase::deployment(std::string_view id) const {
+    if (const auto comma = id.find(','); comma != std::string_view::npos) { // several, each device once
+        Deployment all = deployment(id.substr(0, comma));
+        const Deployment rest = deployment(id.substr(comma + 1));
+        all.id += "," + rest.id;
+        all.title += ", " + rest.title;
+        all.description += "; " + rest.description;
+        for (const std::string& name : rest.hardware)
+            if (!contains(all.hardware, name))
+                all.hardware.push_back(name);
+        return all;
+    }
     std::vector<std::string> known;
     for (Deployment& candidate : deployments()) {
         if (name_key(candidate.id) == name_key(id))

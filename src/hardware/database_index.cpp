@@ -17,11 +17,9 @@ namespace archsim {
 
 namespace fs = std::filesystem;
 
-namespace {
-
 /// Takes members of the top level until everything wanted was seen. False where the text ends or is wrong
 /// before.
-bool take_head(std::string_view text, bool family, DeviceHead& head) {
+static bool take_head(std::string_view text, bool family, DeviceHead& head) {
     bool aliases = false, complete = false;
     try {
         read_members(text, [&](std::string_view key, const JsonValue& value) {
@@ -45,7 +43,7 @@ bool take_head(std::string_view text, bool family, DeviceHead& head) {
 /// As many bytes as hold the names of every device of the database.
 constexpr std::size_t kHeadBytes = 2048;
 
-DeviceHead read_head(const std::string& file, bool family) {
+static DeviceHead read_head(const std::string& file, bool family) {
     DeviceHead head;
     if (const auto built_in = embedded_text(file)) {
         if (!take_head(built_in->substr(0, kHeadBytes), family, head)) {
@@ -65,14 +63,15 @@ DeviceHead read_head(const std::string& file, bool family) {
     return head;
 }
 
-[[noreturn]] void unreadable(const fs::path& path, const char* why = "the hardware database cannot be read") {
+[[noreturn]] static void unreadable(const fs::path& path,
+                                    const char* why = "the hardware database cannot be read") {
     throw InputError(Finding{.kind = FindingKind::unreadable_file,
                              .message = why,
                              .file = path.string(),
                              .hint = "name a folder with device files, or one device file"});
 }
 
-void add(EntryTable& table, DatabaseEntry entry) {
+static void add(EntryTable& table, DatabaseEntry entry) {
     auto& entries = table[name_key(entry.id)];
     entries.push_back(std::move(entry));
     if (entries.size() > 1) // of one layer in the order of their paths, whatever order folders list them in
@@ -83,14 +82,14 @@ void add(EntryTable& table, DatabaseEntry entry) {
 
 /// Files beside the devices. In the database itself devices lie in the folder of their family; in an overlay
 /// they may lie flat.
-bool is_reserved(std::string_view stem) {
+static bool is_reserved(std::string_view stem) {
     return stem == "schema" || stem.ends_with("_schema") ||
            embedded_text(fs::path(kEmbeddedRoot) / "hardware_db" / fmt::format("{}.json", stem)).has_value();
 }
 
 constexpr std::string_view kFileEnding = ".json";
 
-bool is_entry_file(std::string_view name) {
+static bool is_entry_file(std::string_view name) {
     return name.ends_with(kFileEnding) && name.size() > kFileEnding.size();
 }
 
@@ -102,7 +101,8 @@ struct ListedFolder {
     std::optional<Family> family;
 };
 
-void add_file(std::string_view file, const ListedFolder& folder, std::size_t layer, DatabaseIndex& index) {
+static void add_file(std::string_view file, const ListedFolder& folder, std::size_t layer,
+                     DatabaseIndex& index) {
     std::string path;
     path.reserve(folder.path.size() + 1 + file.size());
     path.append(folder.path).append(1, '/').append(file);
@@ -116,14 +116,14 @@ void add_file(std::string_view file, const ListedFolder& folder, std::size_t lay
 }
 
 /// Names are put behind it with a slash.
-std::string without_slash(const fs::path& folder) {
+static std::string without_slash(const fs::path& folder) {
     std::string path = folder.string();
     while (path.ends_with('/'))
         path.pop_back();
     return path;
 }
 
-void list_embedded(const fs::path& layer_path, std::size_t layer, DatabaseIndex& index) {
+static void list_embedded(const fs::path& layer_path, std::size_t layer, DatabaseIndex& index) {
     const std::vector<std::string_view> embedded = embedded_names_below(layer_path);
     if (embedded.empty())
         unreadable(layer_path);
@@ -141,7 +141,7 @@ void list_embedded(const fs::path& layer_path, std::size_t layer, DatabaseIndex&
 
 /// A file that somebody named is a device, of a family or like another, or it is refused: nobody would look
 /// into it before a device of its name is asked for.
-DeviceHead read_named_file(const std::string& file) {
+static DeviceHead read_named_file(const std::string& file) {
     Finding finding{.kind = FindingKind::malformed_file,
                     .message = "is no device file: it states neither family nor extends",
                     .file = file,
@@ -158,7 +158,7 @@ DeviceHead read_named_file(const std::string& file) {
     throw InputError(finding);
 }
 
-void list_layer(const fs::path& layer_path, std::size_t layer, DatabaseIndex& index) {
+static void list_layer(const fs::path& layer_path, std::size_t layer, DatabaseIndex& index) {
     if (is_text_file(layer_path)) {
         const DeviceHead head = read_named_file(layer_path.string());
         const std::string id = head.id.empty() ? layer_path.stem().string() : head.id;
@@ -183,8 +183,6 @@ void list_layer(const fs::path& layer_path, std::size_t layer, DatabaseIndex& in
                 add_file(inner.name, folder, layer, index);
     }
 }
-
-} // namespace
 
 DeviceHead read_device_head(const std::string& file) {
     return read_head(file, true);

@@ -1,5 +1,5 @@
 #pragma once
-// What a database folder and its overlays hold, from file names alone; names and aliases are read from the
+// The index of a database folder and its overlays, from file names alone; names and aliases are read from the
 // head of each file only when an id does not match.
 
 #include "archsim/hardware/device.hpp"

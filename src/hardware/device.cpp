@@ -7,8 +7,6 @@
 
 namespace archsim {
 
-namespace {
-
 struct RankPrefix {
     std::string_view prefix;
     MemoryRank rank;
@@ -17,8 +15,6 @@ constexpr std::array kRankPrefixes = {RankPrefix{"L1", MemoryRank::l1}, RankPref
                                       RankPrefix{"L3", MemoryRank::last}, RankPrefix{"LLC", MemoryRank::last},
                                       RankPrefix{"SLC", MemoryRank::last}};
 constexpr std::array<std::string_view, 3> kWholeChip = {"chip", "socket", "SoC"};
-
-} // namespace
 
 MemoryLevel memory_level(std::string name, std::string scope) {
     MemoryLevel level;

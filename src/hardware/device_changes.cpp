@@ -6,7 +6,7 @@
 
 namespace archsim {
 
-/// What stands for a whole chip has as many of its operations as are left of the units.
+/// An engine that stands for a whole chip has as many of its operations as are left of the units.
 static void scale_units(Device& d, double factor) {
     const double built = built_units(d, factor);
     d.unit_change *= built;

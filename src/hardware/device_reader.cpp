@@ -13,15 +13,13 @@
 
 namespace archsim {
 
-namespace {
-
 using D = PhysicalDimension;
 
 constexpr Bounds kBandwidth{1e3, 1e17};
 constexpr Bounds kCapacity{0, 1e14};
 constexpr Bounds kShare{0, 1};
 
-void read_engine(ObjectReader& entry, Device& device) {
+static void read_engine(ObjectReader& entry, Device& device) {
     Engine engine{.name = entry.text("name", Need::required)};
     const std::string kind = entry.text("class", Need::required);
     if (const auto parsed = value_named<EngineClass>(kind))
@@ -40,7 +38,7 @@ void read_engine(ObjectReader& entry, Device& device) {
 
 /// Calls `read(table, precision, key)` for every number of an object whose keys are numeric formats.
 template <class Read>
-void each_format(ObjectReader& owner, std::string_view key, Read read) {
+static void each_format(ObjectReader& owner, std::string_view key, Read read) {
     owner.object(key, [&](ObjectReader& table) {
         table.members([&](std::string_view name, const JsonPlace& place) {
             if (const auto precision = parse_precision(name))
@@ -54,7 +52,7 @@ void each_format(ObjectReader& owner, std::string_view key, Read read) {
     });
 }
 
-void read_peaks(ObjectReader& peaks, EngineClass kind, Device& device) {
+static void read_peaks(ObjectReader& peaks, EngineClass kind, Device& device) {
     each_format(peaks, name_of(kind), [&](ObjectReader& table, Precision precision, std::string_view key) {
         StatedPeak peak{.kind = kind,
                         .precision = precision,
@@ -66,7 +64,7 @@ void read_peaks(ObjectReader& peaks, EngineClass kind, Device& device) {
     });
 }
 
-void read_memory(ObjectReader& entry, Device& device) {
+static void read_memory(ObjectReader& entry, Device& device) {
     const std::string name = entry.text("name", Need::required);
     MemoryLevel level = memory_level(name, entry.text("scope"));
     level.capacity = entry.quantity("capacity", D::bytes, kCapacity);
@@ -77,7 +75,7 @@ void read_memory(ObjectReader& entry, Device& device) {
     device.memory.push_back(std::move(level));
 }
 
-void read_mode(ObjectReader& entry, Device& device) {
+static void read_mode(ObjectReader& entry, Device& device) {
     PowerMode mode{.name = entry.text("name", Need::required),
                    .active_units = entry.quantity("active_units", D::one, {1, 1e7})};
     entry.text("unit");
@@ -93,7 +91,8 @@ void read_mode(ObjectReader& entry, Device& device) {
     device.power_modes.push_back(std::move(mode));
 }
 
-std::optional<Price> read_price(ObjectReader& prices, std::string_view key, PhysicalDimension dimension) {
+static std::optional<Price> read_price(ObjectReader& prices, std::string_view key,
+                                       PhysicalDimension dimension) {
     const JsonValue* value = prices.member(key);
     if (value == nullptr)
         return std::nullopt;
@@ -114,7 +113,7 @@ std::optional<Price> read_price(ObjectReader& prices, std::string_view key, Phys
 }
 
 /// Values keyed by a parameter's name, of one stack or of all.
-void read_fitted(ObjectReader& block, const std::string& runtime, Device& device) {
+static void read_fitted(ObjectReader& block, const std::string& runtime, Device& device) {
     block.members([&](std::string_view key, const JsonPlace& place) {
         const JsonValue& value = *block.member(key);
         if (value.is_object() && !value.contains("value") && runtime.empty()) {
@@ -133,7 +132,7 @@ void read_fitted(ObjectReader& block, const std::string& runtime, Device& device
 }
 
 /// Energy constants are named by event; their unit says what they are counted in.
-void read_energy(ObjectReader& block, Device& device) {
+static void read_energy(ObjectReader& block, Device& device) {
     block.members([&](std::string_view key, const JsonPlace&) {
         PhysicalDimension dimension = D::energy;
         if (const Unit* unit = find_unit(block.member(key)->text_at("unit")))
@@ -147,7 +146,7 @@ void read_energy(ObjectReader& block, Device& device) {
     });
 }
 
-void read_identity(ObjectReader& document, Device& device) {
+static void read_identity(ObjectReader& document, Device& device) {
     document.text("extends");
     device.id = document.text("id", Need::required);
     device.name = document.text("name");
@@ -167,7 +166,7 @@ void read_identity(ObjectReader& document, Device& device) {
     device.notes = document.texts("notes");
 }
 
-void read_rest(ObjectReader& document, Device& device) {
+static void read_rest(ObjectReader& document, Device& device) {
     document.object("clocks", [&](ObjectReader& clocks) {
         device.clock_base = clocks.quantity("base", D::frequency, kClock);
         device.clock_boost = clocks.quantity("boost", D::frequency, kClock);
@@ -247,7 +246,7 @@ void read_rest(ObjectReader& document, Device& device) {
 }
 
 /// Names inside the document that must agree.
-void check_names(ObjectReader& document, const Device& device) {
+static void check_names(ObjectReader& document, const Device& device) {
     const auto unknown = [&](std::string_view key, const std::string& name, std::string hint) {
         document.refuse(key, FindingKind::unknown_name,
                         fmt::format("\"{}\" is not in the device's list", name), std::move(hint));
@@ -262,8 +261,6 @@ void check_names(ObjectReader& document, const Device& device) {
     if (!device.default_runtime.empty() && std::ranges::find(stacks, device.default_runtime) == stacks.end())
         unknown("default_runtime", device.default_runtime, "add it to \"runtimes\"");
 }
-
-} // namespace
 
 void read_rates(ObjectReader& owner, std::string_view key, std::array<Fact, kPrecisionCount>& rates) {
     each_format(owner, key, [&](ObjectReader& table, Precision precision, std::string_view name) {

@@ -12,7 +12,7 @@
 
 namespace archsim {
 
-/// What could be read of a device, whatever is wrong with the rest.
+/// The part of a device that could be read, whatever is wrong with the rest.
 struct DeviceReading {
     std::shared_ptr<Device> device = std::make_shared<Device>();
     std::vector<Finding> findings;
@@ -57,7 +57,7 @@ JsonDocument extend_device(JsonDocument base, JsonDocument derived, const std::s
 /// Walks a document: quantities, and plain numbers inside objects that name a source.
 std::vector<StatedFact> stated_facts(const JsonValue& document);
 
-/// What count_sources(stated_facts(document)) is, without writing down a text.
+/// Equal to count_sources(stated_facts(document)), without writing down a text.
 SourceCounts stated_sources(const JsonValue& document);
 
 } // namespace archsim

@@ -8,27 +8,25 @@
 
 namespace archsim {
 
-namespace {
-
 using D = PhysicalDimension;
 
 constexpr Bounds kPerOperation{1e-16, 1e-8};
 constexpr Bounds kPerCount{0, 1e-3};
 
 /// The dimension in which an event's price is written.
-PhysicalDimension dimension_of(Event event) {
+static PhysicalDimension dimension_of(Event event) {
     if (name_of(event).ends_with("_byte"))
         return D::energy_per_byte;
     return event == Event::host_busy_second ? D::power : D::energy;
 }
 
-void report_unknown(ReadContext& context, const JsonPlace& place, std::string_view name,
-                    std::string_view what, std::string hint) {
+static void report_unknown(ReadContext& context, const JsonPlace& place, std::string_view name,
+                           std::string_view what, std::string hint) {
     context.report(FindingKind::unknown_name, Severity::error, place,
                    fmt::format("\"{}\" is not {}", name, what), std::move(hint));
 }
 
-Scaling read_scaling_class(ObjectReader& entry) {
+static Scaling read_scaling_class(ObjectReader& entry) {
     const std::string text = entry.text("scales_as");
     const auto scaling = value_named<Scaling>(text);
     if (!text.empty() && !scaling)
@@ -39,7 +37,7 @@ Scaling read_scaling_class(ObjectReader& entry) {
 
 /// Keys are nodes in nanometres.
 template <class Read>
-void each_node(ObjectReader& table, Read read) {
+static void each_node(ObjectReader& table, Read read) {
     table.members([&](std::string_view key, const JsonPlace& place) {
         const auto process = plain_number<double>(key);
         if (!process)
@@ -52,7 +50,8 @@ void each_node(ObjectReader& table, Read read) {
 
 /// {"energy": quantity, "process": 7, "scales_as": "logic"} or {"by_process": {"7": quantity, ...}}.
 /// `per_mac`: quantities are joules per operation, prices joules per multiply-accumulate.
-NodePrice read_price(ObjectReader& owner, std::string_view key, PhysicalDimension dimension, bool per_mac) {
+static NodePrice read_price(ObjectReader& owner, std::string_view key, PhysicalDimension dimension,
+                            bool per_mac) {
     NodePrice price;
     const double factor = per_mac ? 2 : 1;
     const Bounds bounds = per_mac                     ? kPerOperation
@@ -82,8 +81,8 @@ NodePrice read_price(ObjectReader& owner, std::string_view key, PhysicalDimensio
 
 /// Calls `read(table, value, key)` for every member of an object whose keys are names of values.
 template <class Parse, class Read>
-void each_named(ObjectReader& owner, std::string_view key, Parse parse, const char* kind, const char* hint,
-                Read read) {
+static void each_named(ObjectReader& owner, std::string_view key, Parse parse, const char* kind,
+                       const char* hint, Read read) {
     owner.object(key, [&](ObjectReader& table) {
         table.members([&](std::string_view name, const JsonPlace& place) {
             if (const auto value = parse(name))
@@ -94,28 +93,28 @@ void each_named(ObjectReader& owner, std::string_view key, Parse parse, const ch
     });
 }
 template <class Read>
-void each_price_format(ObjectReader& owner, std::string_view key, Read read) {
+static void each_price_format(ObjectReader& owner, std::string_view key, Read read) {
     each_named(owner, key, parse_precision, "a numeric format", "use fp32, bf16, int8 and the like", read);
 }
 template <class Read>
-void each_event(ObjectReader& owner, std::string_view key, Read read) {
+static void each_event(ObjectReader& owner, std::string_view key, Read read) {
     each_named(owner, key, value_named<Event>, "an event", "see the list in docs/energy.md", read);
 }
 
-void read_precisions(ObjectReader& owner, std::string_view key,
-                     std::array<NodePrice, kPrecisionCount>& prices) {
+static void read_precisions(ObjectReader& owner, std::string_view key,
+                            std::array<NodePrice, kPrecisionCount>& prices) {
     each_price_format(owner, key, [&](ObjectReader& table, Precision format, std::string_view name) {
         prices[static_cast<std::size_t>(format)] = read_price(table, name, D::energy_per_operation, true);
     });
 }
 
-void read_counts(ObjectReader& owner, std::string_view key, std::array<double, kEventCount>& counts) {
+static void read_counts(ObjectReader& owner, std::string_view key, std::array<double, kEventCount>& counts) {
     each_event(owner, key, [&](ObjectReader& table, Event event, std::string_view name) {
         counts[static_cast<std::size_t>(event)] = table.number(name, {0, 1e9});
     });
 }
 
-ReferenceKernel read_kernel(ObjectReader& owner, std::string_view key) {
+static ReferenceKernel read_kernel(ObjectReader& owner, std::string_view key) {
     ReferenceKernel kernel;
     owner.object(key, [&](ObjectReader& entry) {
         kernel.known = true;
@@ -126,8 +125,8 @@ ReferenceKernel read_kernel(ObjectReader& owner, std::string_view key) {
     return kernel;
 }
 
-std::vector<TypedPrice> read_typed(ObjectReader& owner, std::string_view key,
-                                   PhysicalDimension dimension = D::energy_per_byte) {
+static std::vector<TypedPrice> read_typed(ObjectReader& owner, std::string_view key,
+                                          PhysicalDimension dimension = D::energy_per_byte) {
     std::vector<TypedPrice> prices;
     owner.each(key, [&](ObjectReader& entry) {
         prices.push_back({.types = entry.texts("types"),
@@ -137,7 +136,7 @@ std::vector<TypedPrice> read_typed(ObjectReader& owner, std::string_view key,
     return prices;
 }
 
-void read_family_energy(ObjectReader& entry, FamilyEnergy& family) {
+static void read_family_energy(ObjectReader& entry, FamilyEnergy& family) {
     each_event(entry, "events", [&](ObjectReader& table, Event event, std::string_view name) {
         family.events[static_cast<std::size_t>(event)] = read_price(table, name, dimension_of(event), false);
     });
@@ -172,7 +171,8 @@ void read_family_energy(ObjectReader& entry, FamilyEnergy& family) {
     family.nominal_clock = entry.quantity("nominal_clock", D::frequency, kClock);
 }
 
-void read_curve(ObjectReader& owner, std::string_view name, std::vector<std::pair<double, double>>& curve) {
+static void read_curve(ObjectReader& owner, std::string_view name,
+                       std::vector<std::pair<double, double>>& curve) {
     owner.object(name, [&](ObjectReader& table) {
         each_node(table, [&](std::string_view node, double process) {
             curve.emplace_back(process, table.number(node, {0.01, 100}));
@@ -183,7 +183,7 @@ void read_curve(ObjectReader& owner, std::string_view name, std::vector<std::pai
         owner.missing(name, "give factors by process node");
 }
 
-void read_scaling(ObjectReader& document, EnergySpec& spec) {
+static void read_scaling(ObjectReader& document, EnergySpec& spec) {
     document.object("scaling", [&](ObjectReader& classes) {
         classes.text("description");
         for (const Scaling scaling : {Scaling::logic, Scaling::sram, Scaling::wire})
@@ -196,7 +196,7 @@ void read_scaling(ObjectReader& document, EnergySpec& spec) {
     });
 }
 
-void read_prices(ObjectReader& document, EnergySpec& spec) {
+static void read_prices(ObjectReader& document, EnergySpec& spec) {
     read_scaling(document, spec);
     read_precisions(document, "arithmetic", spec.arithmetic);
     document.object("engine_figures", [&](ObjectReader& figures) {
@@ -223,7 +223,7 @@ void read_prices(ObjectReader& document, EnergySpec& spec) {
     });
 }
 
-void read_clocks_at_limit(ObjectReader& document, EnergySpec& spec) {
+static void read_clocks_at_limit(ObjectReader& document, EnergySpec& spec) {
     document.each("clocks_at_limit", [&](ObjectReader& entry) {
         ClockAtLimit at{.device = entry.text("device", Need::required)};
         const std::string format = entry.text("format", Need::required);
@@ -237,7 +237,7 @@ void read_clocks_at_limit(ObjectReader& document, EnergySpec& spec) {
     });
 }
 
-void read_multiples(ObjectReader& document, EnergySpec& spec) {
+static void read_multiples(ObjectReader& document, EnergySpec& spec) {
     document.object("fitted", [&](ObjectReader& families) {
         for (const Family family : archsim::families())
             families.object(name_of(family), [&](ObjectReader& entry) {
@@ -247,8 +247,6 @@ void read_multiples(ObjectReader& document, EnergySpec& spec) {
             });
     });
 }
-
-} // namespace
 
 const FamilyEnergy& EnergySpec::of(Family family) const {
     static const FamilyEnergy kNone;

@@ -69,8 +69,8 @@ double EnergyResolver::multiple(PriceGroup group) const {
     return family_.multiple[static_cast<std::size_t>(group)].value_or(1);
 }
 
-/// What measured power says of the family's prices together. A multiply-accumulate never takes less than
-/// its bare arithmetic.
+/// Applies what measured power says of the family's prices together. A multiply-accumulate never takes less
+/// than its bare arithmetic.
 void EnergyResolver::apply_multiples() {
     table_.multiple = family_.multiple;
     for (std::size_t e = 0; e < kEventCount; ++e)
@@ -105,7 +105,7 @@ const Fact& EnergyResolver::clock_at_limit() const {
     return device_.clock_boost;
 }
 
-/// Of the chip and its modes; an engine's own clock only where nothing else is stated.
+/// The highest of the chip and its modes; an engine's own clock only where nothing else is stated.
 Fact EnergyResolver::highest_clock() const {
     Fact highest = device_.clock_boost.known() ? device_.clock_boost : clock_at_limit();
     if (!highest.known() && !device_.engines.empty())
@@ -140,7 +140,7 @@ double EnergyResolver::node_of(const NodePrice& price) const {
     return device_.process_nm.value_or(price.process);
 }
 
-/// What an energy is multiplied with from the node that it is stated for to the device's.
+/// The factor on an energy from the node that it is stated for to the device's.
 double EnergyResolver::scale_of(const NodePrice& price) const {
     if (price.scaling == Scaling::none || node_of(price) == price.process)
         return 1;

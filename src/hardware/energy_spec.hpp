@@ -15,7 +15,7 @@
 
 namespace archsim {
 
-/// What a price shrinks with from node to node.
+/// The law by which a price shrinks from node to node.
 enum class Scaling : std::uint8_t { none, logic, sram, wire };
 /// Names of its values.
 template <>
@@ -85,7 +85,7 @@ struct EnergySpec {
     /// How all-in figures of engines are taken apart: the share of peak that the best products reach, and the
     /// part of a figure that stays with the datapath whatever the events of its kernel cost.
     Fact best_share_of_peak, least_datapath_share;
-    /// What a changed design carries with it: the shares of a die that compute and on-chip memory take.
+    /// Carried along by a changed design: the shares of a die that compute and on-chip memory take.
     Fact compute_share, memory_share;
     std::array<Fact, kPrecisionCount> width_ratio; ///< all-in energy of a MAC relative to bf16
     std::vector<TypedPrice> dram_device, links;

@@ -12,7 +12,7 @@ static bool is_stack(const std::string& runtime, const ErrorSubject& of) {
     return runtime == of.runtime || (!of.base.empty() && runtime == of.base);
 }
 
-/// What is left of a variance when n values have been seen through noise.
+/// The rest of a variance when n values have been seen through noise.
 static double seen(double variance, double n, double noise) {
     return variance > 0 && n > 0 && noise > 0 ? 1 / (1 / variance + n / noise) : variance;
 }

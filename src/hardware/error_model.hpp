@@ -20,9 +20,9 @@
 
 namespace archsim {
 
-/// What a width is for. Prefill and decode are the time per prompt and per generated token of a language
-/// model; first and later token what clients of a server wait for under load, of one whose options somebody
-/// chose and of one at its stack's defaults.
+/// The quantity that a width is for. Prefill and decode are the time per prompt and per generated token of a
+/// language model; first and later token what clients of a server wait for under load, of one whose options
+/// somebody chose and of one at its stack's defaults.
 enum class SpreadOf : std::uint8_t {
     latency,
     throughput,
@@ -53,7 +53,7 @@ struct NamesOf<SpreadOf> {
 constexpr bool of_waits(SpreadOf metric) {
     return metric >= SpreadOf::first_token;
 }
-/// Of servers at their stack's defaults alone.
+/// Whether it is of servers at their stack's defaults alone.
 constexpr bool of_defaults(SpreadOf metric) {
     return metric >= SpreadOf::default_first_token;
 }
@@ -75,7 +75,8 @@ struct ErrorParts {
     /// Part of `rest` that a chip has while nobody measured it, by the few workloads that it runs unlike
     /// others.
     double stray = 0;
-    /// Of an estimate whose lanes have these squares: the sum of squared shares, 1 where one lane takes all.
+    /// The variance of an estimate whose lanes have these squares: the sum of squared shares, 1 where one
+    /// lane takes all.
     double total(double squares = 1) const {
         return device + lane * squares + set + stack + network + generation + cell + rest;
     }
@@ -102,14 +103,15 @@ struct ErrorSubject {
 
 /// The fitted variances. Empty selectors cover everything.
 struct ErrorModel {
-    /// Of a new network on a chip that was measured with others.
+    /// The error of a new network on a chip that was measured with others.
     struct Within {
         std::string family, runtime;
         int metric = -1; ///< a SpreadOf; -1: any time
         double variance = 0;
         int rows = 0;
     };
-    /// Of a set that nobody measured: what its estimates share, and how many times as far they scatter.
+    /// The error of a set that nobody measured: what its estimates share, and how many times as far they
+    /// scatter.
     struct Fresh {
         std::string family;
         bool draw = false; ///< of power and energy; else of times

@@ -6,14 +6,12 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr std::array<std::string_view, 7> kIdentity = {"id",      "name",        "aliases", "notes",
                                                        "extends", "measured_as", "$schema"};
-// What is of one product: another with the same chip, and other engines or clocks, has its own.
+// Facts of one product: another with the same chip, and other engines or clocks, has its own.
 constexpr std::array<std::string_view, 4> kOfProduct = {"peaks", "price", "sold_for", "slices"};
 
-bool has_names(const JsonValue& value) {
+static bool has_names(const JsonValue& value) {
     const auto items = value.items();
     return !items.empty() && std::ranges::all_of(items, [](const JsonValue& item) {
         const JsonValue* const name = item.find("name");
@@ -37,7 +35,7 @@ class Merge {
                 qualify_sources(member, prefix);
     }
 
-    /// What of the base its heir has: all but its identity, its own sources renamed.
+    /// The part of the base that its heir has: all but its identity, its own sources renamed.
     JsonValue heritage(const JsonValue& base, const std::string& prefix, bool same_product) {
         std::vector<JsonMember> kept;
         for (const JsonMember& member : base.members()) {
@@ -110,8 +108,6 @@ class Merge {
 
     JsonMemory& memory_;
 };
-
-} // namespace
 
 JsonDocument extend_device(JsonDocument base, JsonDocument derived, const std::string& base_id) {
     Merge merge(base.memory);

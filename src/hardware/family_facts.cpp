@@ -11,9 +11,7 @@
 
 namespace archsim {
 
-namespace {
-
-PhysicalDimension dimension_of(const FactRow& row) {
+static PhysicalDimension dimension_of(const FactRow& row) {
     const Unit* unit = find_unit(row.unit);
     return unit != nullptr ? unit->dimension : PhysicalDimension::one;
 }
@@ -87,7 +85,7 @@ struct IsStated {
     }
 };
 
-bool is_stated(const FamilyRow& family, const FamilyFacts* facts, std::string_view name) {
+static bool is_stated(const FamilyRow& family, const FamilyFacts* facts, std::string_view name) {
     for (const FactRow& row : family.facts)
         if (row.name == name)
             return facts != nullptr &&
@@ -95,14 +93,14 @@ bool is_stated(const FamilyRow& family, const FamilyFacts* facts, std::string_vi
     return false;
 }
 
-void scale_as(Structure part, Fact& number, double factor) {
+static void scale_as(Structure part, Fact& number, double factor) {
     if (part == Structure::units)
         number.value = number.known() ? whole(number.value, factor) : number.value;
     else
         scale(number, factor);
 }
 
-void scale_tile(TileKind& tile, Structure part, double factor) {
+static void scale_tile(TileKind& tile, Structure part, double factor) {
     if (part == Structure::units)
         tile.count = whole(tile.count, factor);
     if (part != Structure::array)
@@ -112,8 +110,6 @@ void scale_tile(TileKind& tile, Structure part, double factor) {
     for (Fact& rate : tile.ops_per_clock)
         scale(rate, factor * factor);
 }
-
-} // namespace
 
 double whole(double count, double factor) {
     return count > 0 ? std::max(1.0, std::round(count * factor)) : count;

@@ -1,5 +1,5 @@
 #pragma once
-// What the rows of a family say about its facts, applied: reading, completeness, design changes.
+// The rows of a family's facts, applied: reading, completeness, design changes.
 
 #include "archsim/hardware/device.hpp"
 

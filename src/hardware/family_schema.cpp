@@ -13,14 +13,12 @@
 
 namespace archsim {
 
-namespace {
-
 using Json = nlohmann::ordered_json;
 
 // Schemas of facts
 // -----------------------------------------------------------------------------------------------
 
-Json number_schema(std::string_view doc, std::string_view unit) {
+static Json number_schema(std::string_view doc, std::string_view unit) {
     const Unit* known = find_unit(unit);
     Json schema = {{"description", doc}};
     schema["allOf"] = Json::array({{{"$ref", "#/definitions/quantity"}}});
@@ -30,12 +28,12 @@ Json number_schema(std::string_view doc, std::string_view unit) {
     return schema;
 }
 
-Json text_schema(std::string_view doc) {
+static Json text_schema(std::string_view doc) {
     return {{"type", "string"}, {"minLength", 1}, {"description", doc}};
 }
 
 /// Every object of a device file may name a source and carry a remark.
-Json closed_object(std::string_view doc, Json properties, const Json& required) {
+static Json closed_object(std::string_view doc, Json properties, const Json& required) {
     properties["source"] = {{"description", "Key of an entry of \"sources\"."}, {"type", "string"}};
     properties["note"] = {{"description", "Remark for people."}, {"type", "string"}};
     Json schema = {{"description", doc}, {"type", "object"}};
@@ -46,7 +44,7 @@ Json closed_object(std::string_view doc, Json properties, const Json& required) 
     return schema;
 }
 
-Json tiles_schema(std::string_view doc) {
+static Json tiles_schema(std::string_view doc) {
     Json properties = Json::object();
     properties["kind"] = text_schema("Kind of tile.");
     properties["count"] = {{"description", "Number of tiles."}, {"type", "number"}, {"exclusiveMinimum", 0}};
@@ -60,7 +58,7 @@ Json tiles_schema(std::string_view doc) {
     return schema;
 }
 
-Json fact_schema(const FactRow& row) {
+static Json fact_schema(const FactRow& row) {
     return std::visit(
         [&](auto member) -> Json {
             using Value = std::decay_t<decltype(std::declval<FamilyFacts&>().*member)>;
@@ -91,7 +89,7 @@ Json fact_schema(const FactRow& row) {
         row.member);
 }
 
-Json block_schema(const FamilyRow& family) {
+static Json block_schema(const FamilyRow& family) {
     Json properties = Json::object(), required = Json::array();
     for (const FactRow& row : family.facts) {
         properties[std::string(row.name)] = fact_schema(row);
@@ -106,7 +104,7 @@ Json block_schema(const FamilyRow& family) {
 
 /// Family names in place of those that the list has; what else it has stays behind them.
 template <class AnyJson>
-void replace_names(AnyJson& list) {
+static void replace_names(AnyJson& list) {
     const bool of_families = list.is_array() && !list.empty() && list.front().is_string() &&
                              parse_family(list.front().template get<std::string>());
     if (!of_families)
@@ -119,13 +117,13 @@ void replace_names(AnyJson& list) {
 }
 
 template <class AnyJson>
-void replace_member(AnyJson& object, const char* key) {
+static void replace_member(AnyJson& object, const char* key) {
     if (object.is_object() && object.contains(key))
         replace_names(object[key]);
 }
 
 template <class AnyJson>
-void visit_schema(AnyJson& schema) {
+static void visit_schema(AnyJson& schema) {
     if (schema.is_object()) {
         if (schema.contains("family"))
             replace_member(schema["family"], "enum");
@@ -141,7 +139,7 @@ void visit_schema(AnyJson& schema) {
 }
 
 template <class AnyJson>
-void complete(AnyJson& schema) {
+static void complete(AnyJson& schema) {
     visit_schema(schema);
     // Blocks are made of the definitions that the schema of a device has.
     const bool of_device = schema.is_object() && schema.contains("properties") &&
@@ -153,8 +151,6 @@ void complete(AnyJson& schema) {
         if (!family.row().block.empty())
             schema["properties"][std::string(family.row().block)] = block_schema(family.row());
 }
-
-} // namespace
 
 void complete_schema(nlohmann::json& schema) {
     complete(schema);

@@ -10,7 +10,7 @@ namespace archsim {
 
 std::span<const FamilyRow* const> library_families();
 
-/// What a row says of its fact beside name and meaning, as in FactRow.
+/// The limits of a fact, as in FactRow.
 struct FactLimits {
     std::string_view unit = "1";
     double low = 1, high = std::numeric_limits<double>::infinity();

@@ -8,29 +8,27 @@
 
 namespace archsim {
 
-namespace {
-
 /// Fewer rows refute nothing: 2 of 3 outside happen by chance once in 36 times.
 constexpr int kLeastRows = 4;
 constexpr double kLeastInside = 0.6;
 
-bool held_of_stack(const HeldSet& set, const Runtime& runtime) {
+static bool held_of_stack(const HeldSet& set, const Runtime& runtime) {
     return set.runtime == runtime.id || (!runtime.base.empty() && set.runtime == runtime.base);
 }
 
 /// The chip itself, or one of its generation.
-bool is_near(const HeldSet& set, const Device& device) {
+static bool is_near(const HeldSet& set, const Device& device) {
     return set.device == device.id || (set.family == name_of(device.family) && set.vendor == device.vendor &&
                                        !device.generation.empty() && set.generation == device.generation);
 }
 
 /// A step of a language model tells of its prompts and of servers, and the other way round.
-bool times_alike(TimeKind a, TimeKind b) {
+static bool times_alike(TimeKind a, TimeKind b) {
     return (a == TimeKind::inference) == (b == TimeKind::inference);
 }
 
 template <class Enum>
-Enum read_held_name(ObjectReader& entry, std::string_view key) {
+static Enum read_held_name(ObjectReader& entry, std::string_view key) {
     const std::string text = entry.text(key, Need::required);
     const auto value = value_named<Enum>(text);
     if (!value)
@@ -38,7 +36,7 @@ Enum read_held_name(ObjectReader& entry, std::string_view key) {
     return value.value_or(Enum{});
 }
 
-HeldSet read_held_set(ObjectReader& entry) {
+static HeldSet read_held_set(ObjectReader& entry) {
     constexpr Bounds kCount{0, 1e7}, kRatio{1e-6, 1e6};
     return {.family = entry.text("family", Need::required),
             .vendor = entry.text("vendor"),
@@ -54,8 +52,6 @@ HeldSet read_held_set(ObjectReader& entry) {
             .high = entry.number("high", kRatio, Need::required),
             .example = entry.text("example", Need::required)};
 }
-
-} // namespace
 
 TimeKind time_kind(SpreadOf metric) {
     switch (metric) {

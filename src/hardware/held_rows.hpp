@@ -1,7 +1,7 @@
 #pragma once
-// What was measured, and whether estimates held: hardware_db/evidence.json, every published row that the
-// project holds against its estimate, counted by chip, stack, kind of network and kind of time. Written by
-// scripts/validate.
+// Which measurements there are, and whether estimates held: hardware_db/evidence.json, every published row
+// that the project holds against its estimate, counted by chip, stack, kind of network and kind of time.
+// Written by scripts/validate.
 
 #include "archsim/hardware/device.hpp"
 #include "archsim/hardware/runtime.hpp"
@@ -25,7 +25,7 @@ template <>
 struct NamesOf<TimeKind> {
     static constexpr std::array<std::string_view, 4> all = {"inference", "prefill", "decode", "served"};
 };
-/// Of a time; power and energy count as an inference.
+/// The kind of a time; power and energy count as an inference.
 TimeKind time_kind(SpreadOf metric);
 
 /// Rows of one chip under one stack.
@@ -38,7 +38,7 @@ struct HeldSet {
     std::string example;                  ///< the network that most of the rows are of
 };
 
-/// What the rows say of an estimate.
+/// The evidence of the rows for an estimate.
 struct HeldEvidence {
     bool projected = true, related = false;
     std::string unlike, refuted, refuted_rows; ///< see Estimate
@@ -50,8 +50,8 @@ struct HeldRows {
     /// Variance of what a kind of network has to itself on a chip and stack, in the logarithm.
     double kind_variance = 0;
 
-    /// Of a network on a device. Rows of the same vendor's chips of one generation stand for each other,
-    /// those of other vendors never do.
+    /// The evidence for a network on a device. Rows of the same vendor's chips of one generation stand for
+    /// each other, those of other vendors never do.
     HeldEvidence of(const Device& device, const Runtime& runtime, TimeKind time, NetworkKind kind) const;
     /// True where any network was measured of the device or of its generation, and the time is of the kind.
     bool measured(const Device& device, const Runtime& runtime, TimeKind time) const;
@@ -62,7 +62,7 @@ struct HeldRows {
 /// Reads the table; empty where there is none. Throws InputError for one that is not as it should be.
 HeldRows read_held_rows(const std::filesystem::path& file);
 
-/// What sentences call one network of the kind, and several: "transformer", "transformers".
+/// The words for one network of the kind, and for several: "transformer", "transformers".
 std::array<std::string_view, 2> words_of(NetworkKind kind);
 
 } // namespace archsim

@@ -10,8 +10,6 @@
 
 namespace archsim {
 
-namespace {
-
 /// Vendors round their peaks ("8 TOPS" for 8.19), so a product may be this far off.
 constexpr double kPeakTolerance = 0.025;
 /// Structured (2:4) sparsity doubles the figure that vendors print.
@@ -206,8 +204,6 @@ class Lints {
     std::span<const Finding> known_;
     std::vector<Finding> findings_;
 };
-
-} // namespace
 
 std::vector<Finding> lint_device(const Device& device, std::span<const Finding> known) {
     return Lints(device, known).run();

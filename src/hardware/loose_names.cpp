@@ -8,8 +8,6 @@
 
 namespace archsim {
 
-namespace {
-
 /// Words that names carry or leave out at will.
 constexpr std::array<std::string_view, 28> kFillers = {
     "nvidia",      "geforce", "amd",      "radeon",    "intel",    "apple",    "qualcomm",
@@ -21,26 +19,26 @@ constexpr std::array<std::string_view, 28> kFillers = {
 constexpr std::array<std::array<std::string_view, 2>, 5> kComputers = {
     {{"macbook", "pro"}, {"macbook", "air"}, {"mac", "mini"}, {"mac", "studio"}, {"mac", "pro"}}};
 
-bool is_digit(char c) {
+static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
-bool is_letter(char c) {
+static bool is_letter(char c) {
     return c >= 'a' && c <= 'z';
 }
 
-struct Word {
+struct NameWord {
     std::string text;
     bool behind_comma = false; ///< or behind "with" or a plus sign
 };
 
 /// Rows of letters and rows of digits, in lower case: "RTX4070Ti" is rtx, 4070, ti. Trade marks in brackets
 /// are none.
-std::vector<Word> words_of(std::string_view name) {
+static std::vector<NameWord> words_of(std::string_view name) {
     std::string text = lower_case(name);
     for (const std::string_view mark : {"(r)", "(tm)", "(c)"})
         for (auto at = text.find(mark); at != std::string::npos; at = text.find(mark))
             text.replace(at, mark.size(), " ");
-    std::vector<Word> words;
+    std::vector<NameWord> words;
     bool behind_comma = false;
     for (std::size_t at = 0; at < text.size();) {
         const char c = text[at];
@@ -65,15 +63,15 @@ std::vector<Word> words_of(std::string_view name) {
     return words;
 }
 
-bool is_filler(std::string_view word) {
+static bool is_filler(std::string_view word) {
     return std::ranges::find(kFillers, word) != kFillers.end();
 }
 
-void drop_fillers(std::vector<Word>& words) {
-    std::erase_if(words, [](const Word& word) { return is_filler(word.text); });
+static void drop_fillers(std::vector<NameWord>& words) {
+    std::erase_if(words, [](const NameWord& word) { return is_filler(word.text); });
 }
 
-void drop_computers(std::vector<Word>& words) {
+static void drop_computers(std::vector<NameWord>& words) {
     for (std::size_t i = 0; i + 1 < words.size();) {
         const bool both = std::ranges::any_of(kComputers, [&](const auto& computer) {
             return words[i].text == computer[0] && words[i + 1].text == computer[1];
@@ -84,20 +82,20 @@ void drop_computers(std::vector<Word>& words) {
         else
             ++i;
     }
-    std::erase_if(words, [](const Word& word) {
+    std::erase_if(words, [](const NameWord& word) {
         return word.text == "macbook" || word.text == "imac" || word.text == "mac";
     });
-    for (Word& word : words)
+    for (NameWord& word : words)
         if (word.text == "notebook")
             word.text = "laptop";
 }
 
-bool is_number(std::string_view word) {
+static bool is_number(std::string_view word) {
     return !word.empty() && is_digit(word.front());
 }
 
 /// Takes the first size of memory out of `left`.
-std::optional<StatedMemory> take_memory(std::vector<Word>& left) {
+static std::optional<StatedMemory> take_memory(std::vector<NameWord>& left) {
     for (std::size_t i = 0; i + 1 < left.size(); ++i) {
         const std::string& unit = left[i + 1].text;
         if (!is_number(left[i].text) || (unit != "gb" && unit != "g" && unit != "gib"))
@@ -111,10 +109,8 @@ std::optional<StatedMemory> take_memory(std::vector<Word>& left) {
     return std::nullopt;
 }
 
-} // namespace
-
 std::optional<double> gigabytes_of(std::string_view text) {
-    std::vector<Word> words = words_of(text);
+    std::vector<NameWord> words = words_of(text);
     drop_fillers(words);
     if (words.size() != 2)
         return std::nullopt;
@@ -123,20 +119,20 @@ std::optional<double> gigabytes_of(std::string_view text) {
 }
 
 void LooseNames::add(std::string_view name, std::size_t device) {
-    std::vector<Word> words = words_of(name);
+    std::vector<NameWord> words = words_of(name);
     drop_fillers(words);
     // A word of letters alone, "Coral" or "Max", is too little inside of a longer text.
     if (words.empty() || (words.size() == 1 && !is_number(words.front().text)))
         return;
     Name added{.device = device};
-    for (Word& word : words)
+    for (NameWord& word : words)
         added.words.push_back(std::move(word.text));
     names_.push_back(std::move(added));
 }
 
 LooseMatch LooseNames::find(std::string_view text) const {
-    std::vector<Word> asked = words_of(text);
-    const bool says_ram = std::ranges::any_of(asked, [](const Word& word) { return word.text == "ram"; });
+    std::vector<NameWord> asked = words_of(text);
+    const bool says_ram = std::ranges::any_of(asked, [](const NameWord& word) { return word.text == "ram"; });
     drop_computers(asked);
     drop_fillers(asked);
     LooseMatch best;
@@ -146,10 +142,10 @@ LooseMatch LooseNames::find(std::string_view text) const {
             continue;
         const auto at =
             std::search(asked.begin(), asked.end(), name.words.begin(), name.words.end(),
-                        [](const Word& word, const std::string& other) { return word.text == other; });
+                        [](const NameWord& word, const std::string& other) { return word.text == other; });
         if (at == asked.end())
             continue;
-        std::vector<Word> left(asked.begin(), at);
+        std::vector<NameWord> left(asked.begin(), at);
         left.insert(left.end(), at + static_cast<std::ptrdiff_t>(name.words.size()), asked.end());
         std::optional<StatedMemory> memory = take_memory(left);
         const auto second = memory ? take_memory(left) : std::nullopt; // of the card, and of its computer

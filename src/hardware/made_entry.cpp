@@ -8,20 +8,16 @@
 
 namespace archsim {
 
-namespace {
-
-// What these entries describe belongs to the process, and so does the table.
+// The machine of these entries is the process's own, and so is the table.
 struct MadeEntries {
     std::mutex mutex;
     std::map<std::string, MadeEntry, std::less<>> entries; ///< by name_key
 };
 
-MadeEntries& made_entries() {
+static MadeEntries& made_entries() {
     static MadeEntries only;
     return only;
 }
-
-} // namespace
 
 void set_made_entry(const std::string& id, MakeEntry make) {
     const std::lock_guard lock(made_entries().mutex);

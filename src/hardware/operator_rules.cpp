@@ -9,44 +9,42 @@
 
 namespace archsim {
 
-namespace {
-
 using Value = std::optional<double>;
 
-const ShapedTensor* input(const ShapedGraph& graph, const Operator& op, std::size_t i) {
+static const ShapedTensor* input(const ShapedGraph& graph, const Operator& op, std::size_t i) {
     if (i >= op.inputs.size() || op.inputs[i] == kNoTensor || !graph.tensors[op.inputs[i]].known)
         return nullptr;
     return &graph.tensors[op.inputs[i]];
 }
 
-const ShapedTensor* output(const ShapedGraph& graph, const Operator& op) {
+static const ShapedTensor* output(const ShapedGraph& graph, const Operator& op) {
     if (op.outputs.empty() || op.outputs[0] == kNoTensor || !graph.tensors[op.outputs[0]].known)
         return nullptr;
     return &graph.tensors[op.outputs[0]];
 }
 
 template <class Of>
-Value of_window(const Operator& op, Of of) {
+static Value of_window(const Operator& op, Of of) {
     return op.work.window ? Value(of(*op.work.window)) : std::nullopt;
 }
 
-double largest(const std::array<double, 3>& values) {
+static double largest(const std::array<double, 3>& values) {
     return *std::ranges::max_element(values);
 }
 
-Value stride(const ShapedGraph&, const Operator& op, Precision) {
+static Value stride(const ShapedGraph&, const Operator& op, Precision) {
     return of_window(op, [](const Window& w) { return largest(w.stride); });
 }
-Value kernel(const ShapedGraph&, const Operator& op, Precision) {
+static Value kernel(const ShapedGraph&, const Operator& op, Precision) {
     return of_window(op, [](const Window& w) { return largest(w.kernel); });
 }
-Value kernel_area(const ShapedGraph&, const Operator& op, Precision) {
+static Value kernel_area(const ShapedGraph&, const Operator& op, Precision) {
     return of_window(op, [](const Window& w) { return w.taps(); });
 }
-Value dilation(const ShapedGraph&, const Operator& op, Precision) {
+static Value dilation(const ShapedGraph&, const Operator& op, Precision) {
     return of_window(op, [](const Window& w) { return largest(w.dilation); });
 }
-Value dilated_kernel(const ShapedGraph&, const Operator& op, Precision) {
+static Value dilated_kernel(const ShapedGraph&, const Operator& op, Precision) {
     return of_window(op, [](const Window& w) {
         double most = 1;
         for (std::size_t i = 0; i < w.kernel.size(); ++i)
@@ -55,7 +53,7 @@ Value dilated_kernel(const ShapedGraph&, const Operator& op, Precision) {
     });
 }
 /// Axes of one position have no dilation that could differ.
-Value uneven_dilation(const ShapedGraph&, const Operator& op, Precision) {
+static Value uneven_dilation(const ShapedGraph&, const Operator& op, Precision) {
     return of_window(op, [](const Window& w) {
         double low = 0, high = 0;
         for (std::size_t i = 0; i < w.kernel.size(); ++i)
@@ -66,35 +64,35 @@ Value uneven_dilation(const ShapedGraph&, const Operator& op, Precision) {
         return low == high ? 0.0 : 1.0;
     });
 }
-Value window_axes(const ShapedGraph& graph, const Operator& op, Precision) {
+static Value window_axes(const ShapedGraph& graph, const Operator& op, Precision) {
     const ShapedTensor* x = input(graph, op, 0);
     return op.work.window && x ? Value(static_cast<double>(x->shape.size()) - 2) : std::nullopt;
 }
-Value groups(const ShapedGraph&, const Operator& op, Precision) {
+static Value groups(const ShapedGraph&, const Operator& op, Precision) {
     return of_window(op, [](const Window& w) { return w.groups; });
 }
-Value channels(const ShapedGraph&, const Operator& op, Precision) {
+static Value channels(const ShapedGraph&, const Operator& op, Precision) {
     return of_window(op, [](const Window& w) { return w.in_channels; });
 }
-Value depthwise(const ShapedGraph&, const Operator& op, Precision) {
+static Value depthwise(const ShapedGraph&, const Operator& op, Precision) {
     return of_window(op,
                      [](const Window& w) { return w.groups > 1 && w.groups == w.in_channels ? 1.0 : 0.0; });
 }
-Value batch(const ShapedGraph& graph, const Operator& op, Precision) {
+static Value batch(const ShapedGraph& graph, const Operator& op, Precision) {
     const ShapedTensor* x = input(graph, op, 0);
     if (op.work.window)
         return op.work.window->batch;
     return x && !x->shape.empty() ? Value(static_cast<double>(x->shape.front())) : std::nullopt;
 }
-Value rank(const ShapedGraph& graph, const Operator& op, Precision) {
+static Value rank(const ShapedGraph& graph, const Operator& op, Precision) {
     const ShapedTensor* x = input(graph, op, 0);
     return x ? Value(static_cast<double>(x->shape.size())) : std::nullopt;
 }
 /// The first axis is the batch, where there are others: a compiled program takes one item.
-std::size_t first_of_item(const Shape& shape) {
+static std::size_t first_of_item(const Shape& shape) {
     return shape.size() > 1 ? 1 : 0;
 }
-Value sized_axes(const ShapedGraph& graph, const Operator& op, Precision) {
+static Value sized_axes(const ShapedGraph& graph, const Operator& op, Precision) {
     const ShapedTensor* x = input(graph, op, 0);
     if (!x)
         return std::nullopt;
@@ -103,7 +101,7 @@ Value sized_axes(const ShapedGraph& graph, const Operator& op, Precision) {
         count += x->shape[i] > 1 ? 1 : 0;
     return count;
 }
-Value elements(const ShapedGraph& graph, const Operator& op, Precision) {
+static Value elements(const ShapedGraph& graph, const Operator& op, Precision) {
     const ShapedTensor* x = input(graph, op, 0);
     if (!x)
         return std::nullopt;
@@ -112,7 +110,7 @@ Value elements(const ShapedGraph& graph, const Operator& op, Precision) {
         count *= static_cast<double>(x->shape[i]);
     return count;
 }
-Value largest_axis(const ShapedGraph& graph, const Operator& op, Precision) {
+static Value largest_axis(const ShapedGraph& graph, const Operator& op, Precision) {
     double most = 0;
     for (const ShapedTensor* t : {input(graph, op, 0), output(graph, op)})
         if (t)
@@ -121,7 +119,7 @@ Value largest_axis(const ShapedGraph& graph, const Operator& op, Precision) {
     return most;
 }
 /// All axes between the first and the last three.
-Value outer_size(const ShapedGraph& graph, const Operator& op, Precision) {
+static Value outer_size(const ShapedGraph& graph, const Operator& op, Precision) {
     double most = 1;
     for (const ShapedTensor* t : {input(graph, op, 0), output(graph, op)})
         if (t) {
@@ -132,20 +130,20 @@ Value outer_size(const ShapedGraph& graph, const Operator& op, Precision) {
         }
     return most;
 }
-Value bits(const ShapedGraph&, const Operator& op, Precision activations) {
+static Value bits(const ShapedGraph&, const Operator& op, Precision activations) {
     return static_cast<double>(bits_of(op.native_precision.value_or(activations)));
 }
-Value integer(const ShapedGraph&, const Operator& op, Precision activations) {
+static Value integer(const ShapedGraph&, const Operator& op, Precision activations) {
     return is_integer(op.native_precision.value_or(activations)) ? 1.0 : 0.0;
 }
-Value computed_weights(const ShapedGraph& graph, const Operator& op, Precision) {
+static Value computed_weights(const ShapedGraph& graph, const Operator& op, Precision) {
     const ShapedTensor* w = input(graph, op, 1);
     if (!w || op.work.contractions.empty())
         return std::nullopt;
     return w->constant || w->role == TensorRole::initializer ? 0.0 : 1.0;
 }
 /// How much larger the result is along the axis that grows or shrinks most.
-Value scale(const ShapedGraph& graph, const Operator& op, Precision) {
+static Value scale(const ShapedGraph& graph, const Operator& op, Precision) {
     const ShapedTensor *x = input(graph, op, 0), *y = output(graph, op);
     if (!x || !y || x->shape.size() != y->shape.size())
         return std::nullopt;
@@ -158,7 +156,7 @@ Value scale(const ShapedGraph& graph, const Operator& op, Precision) {
         }
     return most;
 }
-Value outputs(const ShapedGraph&, const Operator& op, Precision) {
+static Value outputs(const ShapedGraph&, const Operator& op, Precision) {
     return static_cast<double>(
         std::ranges::count_if(op.outputs, [](TensorId id) { return id != kNoTensor; }));
 }
@@ -189,15 +187,16 @@ constexpr OperatorFact kFacts[] = {
     {"outputs", "results that are used", outputs},
 };
 
-bool names(const std::vector<std::string>& list, std::string_view name) {
+static bool names(const std::vector<std::string>& list, std::string_view name) {
     return std::ranges::find(list, name) != list.end();
 }
 
-bool applies(const std::vector<std::string>& generations, std::string_view generation) {
+static bool applies(const std::vector<std::string>& generations, std::string_view generation) {
     return generations.empty() || names(generations, generation);
 }
 
-bool refuses(const OperatorRule& rule, const ShapedGraph& graph, const Operator& op, Precision activations) {
+static bool refuses(const OperatorRule& rule, const ShapedGraph& graph, const Operator& op,
+                    Precision activations) {
     return std::ranges::all_of(rule.when, [&](const OperatorCondition& condition) {
         const auto value = condition.fact->of(graph, op, activations);
         return value && condition.holds(*value);
@@ -205,18 +204,17 @@ bool refuses(const OperatorRule& rule, const ShapedGraph& graph, const Operator&
 }
 
 /// "dilated_kernel" reads "dilated kernel".
-std::string words(std::string_view name) {
+static std::string words(std::string_view name) {
     std::string text(name);
     std::ranges::replace(text, '_', ' ');
     return text;
 }
 
-/// What no compiler has to do anything for: it was computed before, or is another name for the same bytes.
-bool without_work(const Operator& op) {
+/// Whether no compiler has to do anything for it: it was computed before, or is another name for the same
+/// bytes.
+static bool without_work(const Operator& op) {
     return op.folded || op.work.kind == OpKind::free;
 }
-
-} // namespace
 
 std::span<const OperatorFact> operator_facts() {
     return kFacts;

@@ -1,6 +1,6 @@
 #pragma once
-// What of a network a stack's compiler leaves to somebody else: rows of data, each an operator, the condition
-// under which it is refused, the reason in a sentence, and the source of the statement.
+// The operators that a stack's compiler leaves to somebody else: rows of data, each an operator, the
+// condition under which it is refused, the reason in a sentence, and the source of the statement.
 
 #include "archsim/core/provenance.hpp"
 #include "archsim/ops/shaped_graph.hpp"

@@ -9,9 +9,7 @@
 
 namespace archsim {
 
-namespace {
-
-std::vector<double> read_numbers(ObjectReader& block, std::string_view key) {
+static std::vector<double> read_numbers(ObjectReader& block, std::string_view key) {
     std::vector<double> numbers;
     const JsonValue* value = block.member(key);
     if (value == nullptr)
@@ -26,7 +24,7 @@ std::vector<double> read_numbers(ObjectReader& block, std::string_view key) {
 }
 
 /// A number that the fact must equal, or {"above", "below", "is", "is_not", "not_multiple_of"}.
-void read_condition(ObjectReader& when, std::string_view name, std::vector<OperatorCondition>& to) {
+static void read_condition(ObjectReader& when, std::string_view name, std::vector<OperatorCondition>& to) {
     const auto facts = operator_facts();
     const auto fact = std::ranges::find(facts, name, &OperatorFact::name);
     if (fact == facts.end()) {
@@ -59,12 +57,12 @@ void read_condition(ObjectReader& when, std::string_view name, std::vector<Opera
     to.push_back(std::move(condition));
 }
 
-std::shared_ptr<const Source> source_of(ObjectReader& block) {
+static std::shared_ptr<const Source> source_of(ObjectReader& block) {
     block.text("source");
     return block.source_or_none();
 }
 
-OperatorRule read_rule(ObjectReader& block) {
+static OperatorRule read_rule(ObjectReader& block) {
     OperatorRule rule{.operators = block.texts("operators"), .generations = block.texts("generations")};
     block.object("when", [&](ObjectReader& when) {
         when.members([&](std::string_view name, const JsonPlace&) { read_condition(when, name, rule.when); });
@@ -74,7 +72,7 @@ OperatorRule read_rule(ObjectReader& block) {
     return rule;
 }
 
-OperatorList read_list(ObjectReader& block) {
+static OperatorList read_list(ObjectReader& block) {
     OperatorList list{.operators = block.texts("operators"),
                       .generations = block.texts("generations"),
                       .because = block.text("because", Need::required),
@@ -82,8 +80,6 @@ OperatorList read_list(ObjectReader& block) {
     std::ranges::sort(list.operators);
     return list;
 }
-
-} // namespace
 
 std::shared_ptr<const OperatorRules> read_operator_rules(ObjectReader& block) {
     auto rules = std::make_shared<OperatorRules>();

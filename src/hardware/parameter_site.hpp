@@ -57,7 +57,7 @@ bool holds_on(std::string_view key, const Device& device);
 /// The statement that decides `parameter` when `runtime` runs on `device`, by the order of
 /// resolve_parameters; nothing where neither states it.
 std::optional<ParameterSite> site_of(const Device& device, const Runtime& runtime, Parameter parameter);
-/// What is stated there; null where nothing is.
+/// The fact stated there; null where none is.
 const Fact* stated_at(const Device& device, const Runtime& runtime, const ParameterSite& site);
 /// Replaces or adds the values whose site belongs to this device or this stack.
 void apply(const ParameterOverrides& overrides, Device& device, Runtime& runtime);

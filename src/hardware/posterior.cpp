@@ -6,33 +6,31 @@
 
 namespace archsim {
 
-namespace {
-
 /// Two runs of one thing, in logarithms: keeps what is measured twice from contradicting itself.
 constexpr double kRepeated = 1e-4;
 
-double dot(const LaneShares& a, const LaneShares& b) {
+static double dot(const LaneShares& a, const LaneShares& b) {
     return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }
 
-struct Place {
+struct ErrorPlace {
     std::string_view family, device, runtime;
     SpreadOf metric;
     const ErrorParts& parts;
 };
 
-Place place_of(const GivenRow& row) {
+static ErrorPlace place_of(const GivenRow& row) {
     return {row.family, row.device, row.runtime, row.metric, row.parts};
 }
 
 /// Variance of one measured row around what it shares with others. Strays are few: a row is taken for one of
 /// the others, so that a chip that nobody had measured follows its first row as closely as a known one would.
-double around(const ErrorParts& parts) {
+static double around(const ErrorParts& parts) {
     return parts.network + parts.generation + parts.cell + parts.rest - parts.stray + kRepeated;
 }
 
 /// Covariance of the parts that do not depend on lanes.
-double common(const Place& a, const Place& b) {
+static double common(const ErrorPlace& a, const ErrorPlace& b) {
     const auto shared = [](double x, double y) { return std::sqrt(x * y); };
     double sum = 0;
     if (a.device == b.device) {
@@ -45,13 +43,13 @@ double common(const Place& a, const Place& b) {
     return sum;
 }
 
-double lane(const Place& a, const Place& b) {
+static double lane(const ErrorPlace& a, const ErrorPlace& b) {
     return a.device == b.device ? std::sqrt(a.parts.lane * b.parts.lane) : 0;
 }
 
 /// Puts L^-1 b in place of the columns b, where L L^T is the covariance, of which the lower half is given
 /// (Cholesky): products of two of them are those with the covariance's inverse between.
-void solve_lower(std::vector<std::vector<double>>& a, std::vector<std::vector<double>>& columns) {
+static void solve_lower(std::vector<std::vector<double>>& a, std::vector<std::vector<double>>& columns) {
     for (std::size_t i = 0; i < a.size(); ++i) {
         for (std::size_t j = 0; j <= i; ++j) {
             const double sum =
@@ -66,8 +64,6 @@ void solve_lower(std::vector<std::vector<double>>& a, std::vector<std::vector<do
         }
     }
 }
-
-} // namespace
 
 double Posterior::mean_at(const LaneShares& lanes) const {
     double sum = mean[0];
@@ -86,7 +82,7 @@ double Posterior::fall_at(const LaneShares& lanes) const {
 }
 
 Posterior posterior(const std::vector<GivenRow>& rows, const ErrorSubject& of, const ErrorParts& parts) {
-    const Place here{of.family, of.device, of.runtime, of.metric, parts};
+    const ErrorPlace here{of.family, of.device, of.runtime, of.metric, parts};
     Posterior result;
     std::vector<const GivenRow*> akin;
     for (const GivenRow& row : rows)

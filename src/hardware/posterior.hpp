@@ -1,5 +1,5 @@
 #pragma once
-// What a few measurements of one's own say of other estimates: the mean and the variance of a log error given
+// How a few measurements of one's own move other estimates: the mean and the variance of a log error given
 // those of some rows. Closed form; nothing is fitted.
 
 #include "hardware/error_model.hpp"
@@ -32,7 +32,7 @@ struct Posterior {
     double fall_at(const LaneShares& lanes) const;
 };
 
-/// Of the estimates of a device under a stack, whose errors consist of `parts`.
+/// The posterior of the estimates of a device under a stack, whose errors consist of `parts`.
 ///
 /// Rows and estimate share the effects of the device, its lanes, the set and the stack (error_model.hpp). A
 /// chip that nobody had measured shares much, and follows one row nearly all the way; shrunk, because a row

@@ -12,21 +12,17 @@
 
 namespace archsim {
 
-namespace {
-
-std::string table_file() {
+static std::string table_file() {
     return data_table("reference_machines.json").string();
 }
 
-JsonDocument read_table() {
+static JsonDocument read_table() {
     std::vector<Finding> findings;
     auto document = parse_document(table_file(), findings);
     if (!document)
         throw InputError(findings.front());
     return std::move(*document);
 }
-
-} // namespace
 
 double left_by_system(double memory_bytes) {
     struct Kept {

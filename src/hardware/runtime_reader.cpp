@@ -10,17 +10,15 @@
 
 namespace archsim {
 
-namespace {
-
 using D = PhysicalDimension;
 
-void read_fusion(ObjectReader& block, FusionPolicy& fusion) {
+static void read_fusion(ObjectReader& block, FusionPolicy& fusion) {
     for (const FusionChoice& choice : kFusionChoices)
         fusion.*choice.member = block.flag(choice.name, fusion.*choice.member);
 }
 
 /// Choices of all families, and under "by_family" those in which one differs.
-void read_fusion(ObjectReader& block, Runtime& runtime) {
+static void read_fusion(ObjectReader& block, Runtime& runtime) {
     read_fusion(block, runtime.fusion);
     block.object("by_family", [&](ObjectReader& families) {
         families.members([&](std::string_view name, const JsonPlace&) {
@@ -34,7 +32,7 @@ void read_fusion(ObjectReader& block, Runtime& runtime) {
 
 /// {"value", "unit", "source", "by_generation": {"ada": {"value", "unit", "source"}}}; without "value" the
 /// parameter holds only for the generations listed.
-void read_parameter(ObjectReader& block, std::string_view key, Runtime& runtime) {
+static void read_parameter(ObjectReader& block, std::string_view key, Runtime& runtime) {
     const auto parameter = parse_parameter(key);
     if (!parameter) {
         report_unknown_parameter(block.context(), key, block.place_of(key));
@@ -59,7 +57,7 @@ void read_parameter(ObjectReader& block, std::string_view key, Runtime& runtime)
     runtime.parameters.push_back(std::move(entry));
 }
 
-std::vector<Precision> read_precisions(ObjectReader& document, std::string_view key) {
+static std::vector<Precision> read_precisions(ObjectReader& document, std::string_view key) {
     std::vector<Precision> result;
     for (const std::string& name : document.texts(key)) {
         if (const auto precision = parse_precision(name))
@@ -74,8 +72,8 @@ std::vector<Precision> read_precisions(ObjectReader& document, std::string_view 
 
 /// One of the texts of `choices`; the first one when absent.
 template <class Choice, std::size_t N>
-Choice read_choice(ObjectReader& document, std::string_view key,
-                   const std::array<std::pair<std::string_view, Choice>, N>& choices) {
+static Choice read_choice(ObjectReader& document, std::string_view key,
+                          const std::array<std::pair<std::string_view, Choice>, N>& choices) {
     const std::string text = document.text(key);
     if (text.empty())
         return choices.front().second;
@@ -101,7 +99,7 @@ constexpr std::array kGgufChoices = {std::pair{std::string_view("none"), GgufMod
 
 /// {"products": "bf16", "convolutions": "bf16", "stored": "bf16", "source": "S1"}; "stored" is fp32 where
 /// absent
-Fp32Mathematics read_fp32(ObjectReader& block) {
+static Fp32Mathematics read_fp32(ObjectReader& block) {
     const auto format = [&](std::string_view key, Need need) {
         const std::string name = block.text(key, need);
         if (name.empty())
@@ -119,7 +117,7 @@ Fp32Mathematics read_fp32(ObjectReader& block) {
 }
 
 /// "added" is exponent 1 and "overlapped" infinity, which JSON cannot spell.
-Fact read_exponent(ObjectReader& document) {
+static Fact read_exponent(ObjectReader& document) {
     const JsonValue* value = document.member("combine_exponent");
     const JsonValue* word = value == nullptr ? nullptr : value->find("value");
     if (word != nullptr && word->is_text()) {
@@ -138,16 +136,19 @@ Fact read_exponent(ObjectReader& document) {
     return document.quantity("combine_exponent", D::one, {1, 1e9});
 }
 
-MeasuredAs read_measured_as(ObjectReader& block) {
+static MeasuredAs read_measured_as(ObjectReader& block) {
     MeasuredAs rule{.stack = block.text("stack", Need::required)};
     const double until = block.number("until", {1990, 2100});
     rule.until = std::isnan(until) ? 0 : static_cast<int>(until);
     rule.variant = block.text("variant");
     rule.noted = block.text("noted");
+    rule.since = block.text("since");
+    rule.before = block.text("before");
+    rule.except = block.text("except");
     return rule;
 }
 
-CheckTemplate read_check(ObjectReader& block) {
+static CheckTemplate read_check(ObjectReader& block) {
     CheckTemplate check{.command = block.text("command"), .why_not = block.text("why_not")};
     block.object("precision", [&](ObjectReader& words) {
         words.members([&](std::string_view format, const JsonPlace&) {
@@ -164,7 +165,7 @@ CheckTemplate read_check(ObjectReader& block) {
     return check;
 }
 
-void read_runtime_body(ObjectReader& document, Runtime& runtime) {
+static void read_runtime_body(ObjectReader& document, Runtime& runtime) {
     runtime.base = document.text("extends");
     document.each("measured_as",
                   [&](ObjectReader& rule) { runtime.measured_as.push_back(read_measured_as(rule)); });
@@ -214,8 +215,6 @@ void read_runtime_body(ObjectReader& document, Runtime& runtime) {
     document.object("check", [&](ObjectReader& block) { runtime.check = read_check(block); });
     runtime.notes = document.texts("notes");
 }
-
-} // namespace
 
 Fact read_parameter_value(ObjectReader& block, std::string_view key, Parameter parameter) {
     const ParameterInfo& info = info_of(parameter);

@@ -18,7 +18,7 @@ class SchemaCheck {
   public:
     /// Loads a schema file; one that cannot be used is a finding, and then nothing is validated.
     SchemaCheck(const std::string& schema_file, std::vector<Finding>& findings);
-    /// Of a schema that a program wrote. Throws std::runtime_error where it is none.
+    /// Takes a schema that a program wrote. Throws std::runtime_error where it is none.
     explicit SchemaCheck(const nlohmann::json& schema);
     ~SchemaCheck();
     SchemaCheck(SchemaCheck&&) noexcept;

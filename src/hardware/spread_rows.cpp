@@ -12,8 +12,6 @@
 
 namespace archsim {
 
-namespace {
-
 struct SpreadPercentile {
     std::string_view key;
     double SpreadRow::*value;
@@ -28,7 +26,7 @@ constexpr std::array kSpreadPercentiles = {SpreadPercentile{"p50", &SpreadRow::p
 // A microsecond to an hour.
 constexpr Bounds kSpreadTime{1e-3, 3.6e6};
 
-void read_percentiles(ObjectReader& table, SpreadRow& row) {
+static void read_percentiles(ObjectReader& table, SpreadRow& row) {
     double before = 0;
     for (const auto& [key, value, need] : kSpreadPercentiles) {
         const double ms = table.number(key, kSpreadTime, need);
@@ -43,7 +41,7 @@ void read_percentiles(ObjectReader& table, SpreadRow& row) {
     }
 }
 
-SpreadRow read_spread_row(ObjectReader& entry) {
+static SpreadRow read_spread_row(ObjectReader& entry) {
     SpreadRow row{.stack = entry.text("stack", Need::required),
                   .family = entry.text("family", Need::required)};
     if (!row.family.empty())
@@ -61,8 +59,6 @@ SpreadRow read_spread_row(ObjectReader& entry) {
     row.run = entry.text("run", Need::required);
     return row;
 }
-
-} // namespace
 
 std::vector<SpreadRow> read_spread_rows(const std::filesystem::path& file, std::vector<Finding>& findings) {
     std::vector<SpreadRow> rows;

@@ -5,8 +5,6 @@
 
 namespace archsim {
 
-namespace {
-
 struct NamedSource {
     std::string_view name;
     SourceKind kind = SourceKind::assumed;
@@ -21,7 +19,7 @@ struct Step {
 };
 
 /// As a JSON pointer: "/engines/0/clock".
-std::string pointer_to(const Step* step) {
+static std::string pointer_to(const Step* step) {
     std::string where;
     if (step == nullptr)
         return where;
@@ -30,25 +28,25 @@ std::string pointer_to(const Step* step) {
     return where;
 }
 
-bool inside(const Step* step, std::string_view key) {
+static bool inside(const Step* step, std::string_view key) {
     for (step = step == nullptr ? nullptr : step->above; step != nullptr; step = step->above)
         if (step->key == key)
             return true;
     return false;
 }
 
-std::string_view text_at(const JsonValue& object, std::string_view key, std::string_view otherwise) {
+static std::string_view text_at(const JsonValue& object, std::string_view key, std::string_view otherwise) {
     const JsonValue* const found = object.find(key);
     return found != nullptr && found->is_text() ? found->text() : otherwise;
 }
 
-double number_at(const JsonValue& object, std::string_view key) {
+static double number_at(const JsonValue& object, std::string_view key) {
     const JsonValue* const found = object.find(key);
     return found != nullptr && found->is_number() ? found->number() : 0;
 }
 
 /// The remark, and of a price its market, its date and what is hired for it.
-std::string note_of(const JsonValue& quantity) {
+static std::string note_of(const JsonValue& quantity) {
     std::string note(text_at(quantity, "note", {}));
     for (const std::string_view key : {"market", "date", "instance"})
         if (const std::string_view part = text_at(quantity, key, {}); !part.empty())
@@ -112,8 +110,6 @@ class Walk {
     Take take_;
     std::vector<NamedSource> sources_;
 };
-
-} // namespace
 
 std::vector<StatedFact> stated_facts(const JsonValue& document) {
     std::vector<StatedFact> facts;

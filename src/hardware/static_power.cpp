@@ -1,4 +1,4 @@
-// What a device draws while it is in use and does nothing, from the parts that somebody measured.
+// The power of a device in use that does nothing, from the parts that somebody measured.
 
 #include "hardware/energy_resolver.hpp"
 
@@ -18,9 +18,8 @@ static double largest_unit_count(const Device& device) {
     return units;
 }
 
-/// What somebody measured or derived from measurements; else the sum of its parts, where units of its
-/// generation were measured; else an estimate for this device; else a share of its
-/// rating.
+/// The measured value, or one derived from measurements; else the sum of its parts, where units of its
+/// generation were measured; else an estimate for this device; else a share of its rating.
 void EnergyResolver::resolve_static() {
     if (device_.dram && device_.dram->capacity.known())
         if (const Fact* background = find_type(spec_.dram_background, device_.dram->type)) {
@@ -41,9 +40,9 @@ void EnergyResolver::resolve_static() {
     grow_die();
 }
 
-/// Of a changed design over the device's own. Units that are counted one by one bring all that they draw with
-/// them; a die that is known as a whole grows by the shares of what a design changes about it. Worked: four
-/// times the cores of a die that draws 1 W, of which compute takes 30 %: 1.9 W.
+/// The ratio of a changed design to the device's own. Units that are counted one by one bring all that they
+/// draw with them; a die that is known as a whole grows by the shares of what a design changes about it.
+/// Worked: four times the cores of a die that draws 1 W, of which compute takes 30 %: 1.9 W.
 double EnergyResolver::die_growth() const {
     const bool counted = table_.clocked_power.known();
     const double units = counted ? 1 : device_.unit_change;

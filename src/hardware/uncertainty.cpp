@@ -38,22 +38,21 @@ Evidence evidence_for(const Device& device, const Runtime& runtime, std::string_
     return Evidence::none;
 }
 
-namespace {
-
 /// Says that a member's text is none of those known.
-void unknown(ObjectReader& entry, std::string_view key, std::string_view text, const std::string& hint) {
+static void unknown(ObjectReader& entry, std::string_view key, std::string_view text,
+                    const std::string& hint) {
     entry.context().report(FindingKind::unknown_name, Severity::error, entry.place_of(key),
                            fmt::format("\"{}\" is not known here", text), hint);
 }
 
-std::string read_family(ObjectReader& entry) {
+static std::string read_family(ObjectReader& entry) {
     std::string family = entry.text("family");
     if (!family.empty() && !parse_family(family))
         unknown(entry, "family", family, "use " + either_of(family_names()));
     return family;
 }
 
-int read_metric(ObjectReader& entry, Need need) {
+static int read_metric(ObjectReader& entry, Need need) {
     const std::string metric = entry.text("metric", need);
     const auto known = value_named<SpreadOf>(metric);
     if (!metric.empty() && !known)
@@ -63,12 +62,12 @@ int read_metric(ObjectReader& entry, Need need) {
 
 constexpr Bounds kDeviation{0, 10}; ///< of a logarithm
 
-double read_variance(ObjectReader& entry, std::string_view key) {
+static double read_variance(ObjectReader& entry, std::string_view key) {
     const double deviation = entry.number(key, kDeviation, Need::required);
     return deviation * deviation;
 }
 
-ErrorModel::Within read_within(ObjectReader& entry) {
+static ErrorModel::Within read_within(ObjectReader& entry) {
     return {.family = read_family(entry),
             .runtime = entry.text("runtime"),
             .metric = read_metric(entry, Need::optional),
@@ -76,7 +75,7 @@ ErrorModel::Within read_within(ObjectReader& entry) {
             .rows = static_cast<int>(entry.number("rows", {0, 1e6}, Need::required))};
 }
 
-ErrorModel::Fresh read_fresh(ObjectReader& entry) {
+static ErrorModel::Fresh read_fresh(ObjectReader& entry) {
     return {.family = read_family(entry),
             .draw = entry.text("of", Need::required) == "draw",
             .variance = read_variance(entry, "deviation"),
@@ -84,7 +83,7 @@ ErrorModel::Fresh read_fresh(ObjectReader& entry) {
             .devices = static_cast<int>(entry.number("devices", {0, 1e6}, Need::required))};
 }
 
-ErrorModel::Set read_set(ObjectReader& entry) {
+static ErrorModel::Set read_set(ObjectReader& entry) {
     ErrorModel::Set set{.family = read_family(entry),
                         .device = entry.text("device", Need::required),
                         .runtime = entry.text("runtime", Need::required)};
@@ -96,7 +95,7 @@ ErrorModel::Set read_set(ObjectReader& entry) {
 
 /// The stack's file itself says that products on this generation of chips are assumed: what was fitted beside
 /// them is of others.
-bool assumed_generation(const Device& device, const Runtime& runtime) {
+static bool assumed_generation(const Device& device, const Runtime& runtime) {
     for (const ParameterEntry& entry : runtime.parameters)
         if (entry.parameter == Parameter::matrix_efficiency)
             for (const auto& [generation, fact] : entry.by_generation)
@@ -106,7 +105,7 @@ bool assumed_generation(const Device& device, const Runtime& runtime) {
 }
 
 /// True where measurements decided what prices arithmetic, or fixed costs where nothing does arithmetic.
-bool is_kin(const Device& device, const Runtime& runtime) {
+static bool is_kin(const Device& device, const Runtime& runtime) {
     if (assumed_generation(device, runtime))
         return false;
     return evidence_for(device, runtime, "compute") != Evidence::none ||
@@ -114,7 +113,7 @@ bool is_kin(const Device& device, const Runtime& runtime) {
 }
 
 /// "gpu, tensorrt, latency: left-out networks, 354 rows", for each kind of evidence.
-std::array<std::string, 3> basis_of(const ErrorModel::Within& row) {
+static std::array<std::string, 3> basis_of(const ErrorModel::Within& row) {
     std::string subject;
     const auto add = [&](std::string_view part) {
         if (!part.empty())
@@ -129,8 +128,6 @@ std::array<std::string, 3> basis_of(const ErrorModel::Within& row) {
     return {known, known + "; and first runs of chips that nobody had measured",
             known + "; and first runs of chips and stacks that nobody had measured"};
 }
-
-} // namespace
 
 struct UncertaintyTable::Memo {
     using Subject = std::tuple<std::string, std::string, std::string, std::string, SpreadOf, bool, bool>;

@@ -27,9 +27,9 @@ struct Spread {
     std::string_view basis; ///< "GPU, launch-bound, fitted device"; owned by the table
 };
 
-/// What an estimate's parameters rest on: measurements of this very device under this stack, of the stack on
-/// other devices, or of neither. Only the parameters that price the part which dominates count: `regime` is
-/// "compute", "memory" or "overhead".
+/// The evidence behind an estimate's parameters: measurements of this very device under this stack, of the
+/// stack on other devices, or of neither. Only the parameters that price the part which dominates count:
+/// `regime` is "compute", "memory" or "overhead".
 enum class Evidence : std::uint8_t { device, stack, none };
 Evidence evidence_for(const Device& device, const Runtime& runtime, std::string_view regime);
 /// Names of its values.
@@ -51,7 +51,7 @@ class UncertaintyTable {
 
     /// The fitted variances.
     const ErrorModel& model() const { return model_; }
-    /// What the error of an estimate is a case of.
+    /// The class of errors that an estimate belongs to.
     static ErrorSubject subject(SpreadOf metric, const Device& device, const Runtime& runtime);
     /// Variances of its effects.
     ErrorParts parts(SpreadOf metric, const Device& device, const Runtime& runtime) const;

@@ -9,8 +9,8 @@
 
 namespace archsim {
 
-/// What a quantity measures. The library keeps SI units, except process (nm), money (USD), money rate (USD/h)
-/// and bits.
+/// The dimension of a quantity. The library keeps SI units, except process (nm), money (USD), money rate
+/// (USD/h) and bits.
 enum class PhysicalDimension {
     one,
     time,

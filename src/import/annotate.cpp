@@ -12,8 +12,6 @@
 
 namespace archsim {
 
-namespace {
-
 using import::ByteSource;
 using import::delimited;
 using import::FieldReader;
@@ -126,7 +124,7 @@ class Annotator {
         return out;
     }
 
-    /// Of a ValueInfoProto: its TypeProto states a shape, or is that of no tensor.
+    /// Whether a ValueInfoProto has one: its TypeProto states a shape, or is that of no tensor.
     bool has_shape(Range message) {
         for (FieldReader field(source_, message); field.next();) {
             if (field.key() != delimited(2))
@@ -224,8 +222,6 @@ class Annotator {
     const std::map<std::string, NodeNotes, std::less<>>& notes_;
     const std::map<std::string, ValueShape, std::less<>>& outputs_;
 };
-
-} // namespace
 
 std::string annotated_onnx(const std::filesystem::path& file, const Annotations& annotations) {
     ByteSource source(file);

@@ -11,8 +11,6 @@ namespace archsim::import {
 
 namespace fs = std::filesystem;
 
-namespace {
-
 struct Entry {
     std::string location;
     std::uint64_t offset = 0;
@@ -20,13 +18,13 @@ struct Entry {
     bool valid = true;
 };
 
-bool parse(std::string_view text, std::uint64_t& value) {
+static bool parse(std::string_view text, std::uint64_t& value) {
     const auto read = plain_number<std::uint64_t>(text);
     value = read.value_or(value);
     return read.has_value();
 }
 
-Entry read_entry(const TensorMessage& tensor) {
+static Entry read_entry(const TensorMessage& tensor) {
     Entry entry;
     for (const ExternalEntry& item : tensor.external_data) {
         if (item.key == "location") {
@@ -43,14 +41,14 @@ Entry read_entry(const TensorMessage& tensor) {
     return entry;
 }
 
-bool is_below(const fs::path& folder, const fs::path& target) {
+static bool is_below(const fs::path& folder, const fs::path& target) {
     return std::mismatch(folder.begin(), folder.end(), target.begin(), target.end()).first == folder.end();
 }
 
 /// True when every existing part of `inner`, links resolved, lies below `outer`; or below `blobs` of the same
 /// model in a cache of Hugging Face, where `outer` is a snapshot: REPOSITORY/snapshots/COMMIT/... links
 /// there.
-bool lies_inside(const fs::path& outer, const fs::path& inner) {
+static bool lies_inside(const fs::path& outer, const fs::path& inner) {
     std::error_code error;
     const fs::path base = fs::canonical(outer, error);
     if (error)
@@ -66,12 +64,10 @@ bool lies_inside(const fs::path& outer, const fs::path& inner) {
     return false;
 }
 
-bool stays_below(const fs::path& location) {
+static bool stays_below(const fs::path& location) {
     return !location.is_absolute() && std::ranges::find(location, "..") == location.end() &&
            location.native().find('\0') == std::string::npos;
 }
-
-} // namespace
 
 void ExternalData::report(SideFile& file, FindingKind kind, Severity severity, const std::string& tensor,
                           const std::string& message, const std::string& hint) {

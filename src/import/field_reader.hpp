@@ -52,11 +52,11 @@ class FieldReader {
     /// Goes to the next field; false at the end of the message. Throws WireError where the bytes hold none.
     bool next();
 
-    // Of the present field:
+    // The present field:
     std::uint32_t key() const { return key_; }
-    /// Of a varint.
+    /// For a varint.
     std::uint64_t value() const { return value_; }
-    /// Of every other one.
+    /// For every other one.
     Range content() const { return content_; }
     /// Bytes that it takes, its tag included.
     std::uint64_t size() const { return at_ - begin_; }

@@ -12,8 +12,6 @@
 
 namespace archsim {
 
-namespace {
-
 using namespace std::string_view_literals;
 
 constexpr std::size_t kLooked = 1 << 16; ///< bytes of a file that are looked at
@@ -91,11 +89,11 @@ constexpr std::array kMarks = {
     Mark{0, "GGUF"sv, "is a GGUF file by its content", "give it a name that ends in .gguf"},
 };
 
-bool has(std::string_view text, std::string_view part) {
+static bool has(std::string_view text, std::string_view part) {
     return text.find(part) != std::string_view::npos;
 }
 
-std::string_view without_space(std::string_view text) {
+static std::string_view without_space(std::string_view text) {
     constexpr std::string_view kByteOrder = "\xEF\xBB\xBF";
     if (text.starts_with(kByteOrder))
         text.remove_prefix(kByteOrder.size());
@@ -103,7 +101,7 @@ std::string_view without_space(std::string_view text) {
 }
 
 /// The name of the first member of an archive and those of some that follow stand in its first bytes.
-std::optional<ForeignFile> archive(std::string_view text) {
+static std::optional<ForeignFile> archive(std::string_view text) {
     if (!text.starts_with("PK\x03\x04"))
         return std::nullopt;
     if (has(text, "data.pkl") || has(text, "archive_format") || has(text, "constants.pkl"))
@@ -117,13 +115,13 @@ std::optional<ForeignFile> archive(std::string_view text) {
     return ForeignFile{"is a ZIP archive", kUnpack};
 }
 
-bool is_printable(std::string_view text) {
+static bool is_printable(std::string_view text) {
     return std::ranges::all_of(
         text, [](char c) { return c == '\n' || c == '\r' || c == '\t' || (c >= ' ' && c <= '~'); });
 }
 
 /// Markup, and JSON of files that lie beside a model.
-std::optional<ForeignFile> text_file(std::string_view text) {
+static std::optional<ForeignFile> text_file(std::string_view text) {
     const std::string head = lower_case(text.substr(0, 64));
     if (head.starts_with("<!doctype html") || head.starts_with("<html"))
         return ForeignFile{"is a web page (HTML)",
@@ -193,7 +191,7 @@ std::optional<ForeignFile> text_file(std::string_view text) {
 }
 
 /// The bytes of a length-delimited field that begins at `at`; empty where none does.
-std::string_view delimited(std::string_view text, std::size_t at) {
+static std::string_view delimited(std::string_view text, std::size_t at) {
     std::uint64_t length = 0;
     for (int shift = 0; at < text.size() && shift < 64; shift += 7) {
         const auto byte = static_cast<unsigned char>(text[at++]);
@@ -206,7 +204,7 @@ std::string_view delimited(std::string_view text, std::size_t at) {
 }
 
 /// Protocol buffers of others. An ONNX model has numbers in its field 1 and text in its field 2.
-std::optional<ForeignFile> protocol_buffer(std::string_view text) {
+static std::optional<ForeignFile> protocol_buffer(std::string_view text) {
     constexpr char kNumber1 = 0x08, kMessage1 = 0x0a, kMessage2 = 0x12;
     if (text.size() < 6)
         return std::nullopt;
@@ -235,7 +233,7 @@ std::optional<ForeignFile> protocol_buffer(std::string_view text) {
     return std::nullopt;
 }
 
-std::vector<std::uint8_t> first_bytes(const std::filesystem::path& file) {
+static std::vector<std::uint8_t> first_bytes(const std::filesystem::path& file) {
     std::error_code ignored;
     std::vector<std::uint8_t> bytes;
     if (!std::filesystem::is_regular_file(file, ignored))
@@ -246,8 +244,6 @@ std::vector<std::uint8_t> first_bytes(const std::filesystem::path& file) {
     bytes.resize(static_cast<std::size_t>(std::max<std::streamsize>(in.gcount(), 0)));
     return bytes;
 }
-
-} // namespace
 
 std::optional<ForeignFile> foreign_file(std::span<const std::uint8_t> begin) {
     const std::string_view text(reinterpret_cast<const char*>(begin.data()), begin.size());

@@ -86,8 +86,6 @@ std::vector<FlatTable> FlatTable::tables(unsigned field) const {
     return tables;
 }
 
-namespace {
-
 constexpr std::uint32_t kLocal = 0x04034b50, kCentral = 0x02014b50, kEnd = 0x06054b50;
 constexpr std::size_t kEndBytes = 22, kCentralBytes = 46, kLocalBytes = 30, kLongestComment = 65535;
 constexpr std::size_t kMostMembers = 4096;
@@ -100,7 +98,7 @@ struct Member {
 };
 
 /// The record that ends an archive, behind which only a comment stands.
-std::optional<std::uint64_t> find_end(const FlatBuffer& archive) {
+static std::optional<std::uint64_t> find_end(const FlatBuffer& archive) {
     if (archive.size() < kEndBytes)
         return std::nullopt;
     const std::uint64_t last = archive.size() - kEndBytes;
@@ -111,7 +109,7 @@ std::optional<std::uint64_t> find_end(const FlatBuffer& archive) {
     return std::nullopt;
 }
 
-std::vector<Member> members_of(const FlatBuffer& archive) {
+static std::vector<Member> members_of(const FlatBuffer& archive) {
     const auto found = find_end(archive);
     if (!found)
         throw FlatError("the archive has no directory");
@@ -143,7 +141,7 @@ std::vector<Member> members_of(const FlatBuffer& archive) {
 }
 
 /// Where the bytes of a member begin: behind its own header, which has a name and extra fields of its own.
-std::uint64_t place_of(const FlatBuffer& archive, const Member& m) {
+static std::uint64_t place_of(const FlatBuffer& archive, const Member& m) {
     if (archive.number<std::uint32_t>(m.header) != kLocal)
         throw FlatError("a member of the archive is not where its directory says");
     const std::uint64_t first = m.header + kLocalBytes + archive.number<std::uint16_t>(m.header + 26) +
@@ -154,7 +152,7 @@ std::uint64_t place_of(const FlatBuffer& archive, const Member& m) {
 }
 
 /// A model by its mark where that can be seen, else by its name.
-bool is_model(const FlatBuffer& archive, const Member& m) {
+static bool is_model(const FlatBuffer& archive, const Member& m) {
     constexpr std::uint64_t kMark = 4;
     constexpr std::uint32_t kTfl3 = 0x334c4654;
     if (m.method == 0 && m.size >= 2 * kMark)
@@ -163,7 +161,7 @@ bool is_model(const FlatBuffer& archive, const Member& m) {
 }
 
 /// gzip frames the same compressed blocks: a header, the blocks, checksum and size.
-std::vector<std::uint8_t> inflated(const FlatBuffer& archive, const Member& m) {
+static std::vector<std::uint8_t> inflated(const FlatBuffer& archive, const Member& m) {
     std::vector<std::uint8_t> framed = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff};
     const std::size_t head = framed.size();
     const auto packed = static_cast<std::size_t>(m.packed);
@@ -178,8 +176,6 @@ std::vector<std::uint8_t> inflated(const FlatBuffer& archive, const Member& m) {
         throw FlatError(fmt::format("its member \"{}\" cannot be unpacked", m.name));
     return *std::move(bytes);
 }
-
-} // namespace
 
 /// An archive is known by its end: bundles of MediaPipe begin with padding.
 bool is_bundle(ByteSource& bytes) {

@@ -72,7 +72,7 @@ class FlatTable {
     std::optional<FlatTable> table(unsigned field) const;
     /// Throws FlatError for one of more than `longest` bytes.
     std::string text(unsigned field, std::size_t longest) const;
-    /// Of elements of `width` bytes; empty where there is none.
+    /// A vector of elements of `width` bytes; empty where there is none.
     FlatVector vector(unsigned field, std::size_t width) const;
     /// A vector of integers.
     template <class T>

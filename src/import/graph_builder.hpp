@@ -208,7 +208,7 @@ class GraphBuilder {
   private:
     using Nodes = ArenaList<NodeMessage>;
 
-    /// What the nodes of one list have in common.
+    /// The context that the nodes of one list have in common.
     struct Frame {
         Scope& scope;
         const Opsets& opsets;

@@ -11,19 +11,17 @@
 
 namespace archsim {
 
-namespace {
-
 namespace fs = std::filesystem;
 
-[[noreturn]] void fail(const std::string& name, const std::string& message) {
+[[noreturn]] static void fail(const std::string& name, const std::string& message) {
     throw InputError(Finding{.kind = FindingKind::malformed_file,
                              .message = message,
                              .file = name,
                              .hint = "give a complete binary .onnx file"});
 }
 
-Graph import_source(import::ByteSource& bytes, const std::string& name, std::optional<fs::path> folder,
-                    const Budget& budget) {
+static Graph import_source(import::ByteSource& bytes, const std::string& name, std::optional<fs::path> folder,
+                           const Budget& budget) {
     if (bytes.size() == 0)
         fail(name, "is empty");
     try {
@@ -43,8 +41,6 @@ Graph import_source(import::ByteSource& bytes, const std::string& name, std::opt
         fail(name, "is not an ONNX model, or is damaged: the type of a value cannot be decoded");
     }
 }
-
-} // namespace
 
 Graph import_onnx(const fs::path& file, const Budget& budget) {
     import::ByteSource bytes(file, budget.bytes);

@@ -9,7 +9,7 @@ namespace archsim::import {
 
 class MessageReader {
   public:
-    /// What is read lives as long as both.
+    /// Messages that are read live as long as both.
     MessageReader(ByteSource& source, Arena& arena) : source_(source), arena_(arena) {}
 
     /// Throws WireError where the bytes are no ONNX model, and InputError when reading fails. Kept values:
@@ -59,7 +59,7 @@ class MessageReader {
     void read(Range message, int depth, ExternalEntry& entry);
     void read_payload(Range message, TensorMessage& tensor);
 
-    /// Of the field's content; it stays valid.
+    /// The field's content; it stays valid.
     std::string_view text(const FieldReader& field);
     /// The numbers of a field that holds one, or a packed list of them.
     void append_integers(const FieldReader& field, ArenaList<std::int64_t>& list);

@@ -203,7 +203,7 @@ class Findings {
     void add(FindingKind kind, Severity severity, std::string where, std::string message,
              std::string hint = "export the model again");
 
-    /// What was found; the last entry says how many more there were.
+    /// The findings; the last entry says how many more there were.
     std::vector<Finding> take();
 
   private:

@@ -38,7 +38,7 @@ static AttributeType type_of(const AttributeMessage& attribute) {
     return AttributeType::undefined;
 }
 
-/// What a field is that the file leaves out.
+/// Stands for a field that the file leaves out.
 const GraphMessage kEmptyGraph;
 const TensorMessage kEmptyTensor;
 const SparseTensorMessage kEmptySparseTensor;

@@ -15,12 +15,10 @@
 
 namespace archsim::import {
 
-namespace {
-
 static_assert(std::endian::native == std::endian::little, "raw_data is little-endian");
 
 /// IEEE 754 binary16.
-double half_to_real(std::uint16_t bits) {
+static double half_to_real(std::uint16_t bits) {
     const int exponent = bits >> 10 & 0x1f;
     const int fraction = bits & 0x3ff;
     double magnitude = 0;
@@ -35,12 +33,12 @@ double half_to_real(std::uint16_t bits) {
 }
 
 /// bfloat16 is the upper half of a binary32.
-double brain_to_real(std::uint16_t bits) {
+static double brain_to_real(std::uint16_t bits) {
     return std::bit_cast<float>(std::uint32_t{bits} << 16);
 }
 
 template <typename Stored, typename Out, typename Convert>
-bool decode_raw(std::string_view raw, std::size_t elements, std::vector<Out>& out, Convert convert) {
+static bool decode_raw(std::string_view raw, std::size_t elements, std::vector<Out>& out, Convert convert) {
     if (raw.size() != elements * sizeof(Stored))
         return false;
     out.reserve(elements);
@@ -53,13 +51,14 @@ bool decode_raw(std::string_view raw, std::size_t elements, std::vector<Out>& ou
 }
 
 template <typename Stored>
-bool decode_ints(std::string_view raw, std::size_t elements, Constant& constant) {
+static bool decode_ints(std::string_view raw, std::size_t elements, Constant& constant) {
     return decode_raw<Stored>(raw, elements, constant.ints,
                               [](Stored v) { return static_cast<std::int64_t>(v); });
 }
 
 /// Elements narrower than a byte, packed from the low bits up.
-bool decode_packed(std::string_view raw, std::size_t elements, int bits, bool is_signed, Constant& constant) {
+static bool decode_packed(std::string_view raw, std::size_t elements, int bits, bool is_signed,
+                          Constant& constant) {
     const auto width = static_cast<std::size_t>(bits);
     const std::size_t per_byte = 8 / width;
     if (raw.size() != (elements + per_byte - 1) / per_byte)
@@ -75,7 +74,7 @@ bool decode_packed(std::string_view raw, std::size_t elements, int bits, bool is
     return true;
 }
 
-bool decode_payload(std::string_view raw, std::size_t elements, Constant& constant) {
+static bool decode_payload(std::string_view raw, std::size_t elements, Constant& constant) {
     const auto as_real = [](auto v) { return static_cast<double>(v); };
     switch (constant.type) {
     case DataType::float32:
@@ -115,7 +114,7 @@ bool decode_payload(std::string_view raw, std::size_t elements, Constant& consta
 }
 
 /// The values of the typed field that onnx.proto prescribes for the element type.
-void take_typed_values(const TensorMessage& tensor, Constant& constant) {
+static void take_typed_values(const TensorMessage& tensor, Constant& constant) {
     constant.strings.assign(tensor.strings.begin(), tensor.strings.end());
     constant.reals.assign(tensor.reals.begin(), tensor.reals.end());
     const auto append = [&tensor](auto& values, auto convert) {
@@ -139,22 +138,20 @@ void take_typed_values(const TensorMessage& tensor, Constant& constant) {
     }
 }
 
-bool is_narrow(DataType type) {
+static bool is_narrow(DataType type) {
     return bits_of(type) > 0 && bits_of(type) < 8;
 }
 
-std::size_t elements_of(const Shape& shape) {
+static std::size_t elements_of(const Shape& shape) {
     std::size_t elements = 1;
     for (const auto dim : shape)
         elements *= static_cast<std::size_t>(dim);
     return elements;
 }
 
-std::size_t values_of(const Constant& constant) {
+static std::size_t values_of(const Constant& constant) {
     return constant.ints.size() + constant.reals.size() + constant.strings.size();
 }
-
-} // namespace
 
 DataType data_type(int number) {
     return number >= 0 && number <= static_cast<int>(DataType::int2) ? static_cast<DataType>(number)
@@ -252,8 +249,6 @@ std::shared_ptr<const Constant> TensorReader::read(const SparseTensorMessage& te
     return constant;
 }
 
-namespace {
-
 /// -1 is how some exporters write a dimension they do not know.
 constexpr std::int64_t kUnknownDimension = -1;
 
@@ -261,7 +256,7 @@ constexpr std::int64_t kUnknownDimension = -1;
 constexpr auto kDimension = delimited(1);
 
 /// dim_value or dim_param, whichever the file wrote last.
-void read_dimension(protozero::pbf_reader message, std::int64_t& value, std::string& symbol) {
+static void read_dimension(protozero::pbf_reader message, std::int64_t& value, std::string& symbol) {
     constexpr auto kValue = varint(1), kSymbol = delimited(2);
     while (message.next())
         switch (message.tag_and_type()) {
@@ -278,8 +273,8 @@ void read_dimension(protozero::pbf_reader message, std::int64_t& value, std::str
         }
 }
 
-std::vector<Dimension> read_shape(protozero::pbf_reader message, const std::string& name,
-                                  Findings& findings) {
+static std::vector<Dimension> read_shape(protozero::pbf_reader message, const std::string& name,
+                                         Findings& findings) {
     std::vector<Dimension> shape;
     std::int64_t elements = 1;
     while (message.next()) {
@@ -314,7 +309,7 @@ std::vector<Dimension> read_shape(protozero::pbf_reader message, const std::stri
 }
 
 /// Tensor or SparseTensor: the element type and, where it is declared, the shape.
-void read_tensor_type(protozero::pbf_reader message, Tensor& tensor, Findings& findings) {
+static void read_tensor_type(protozero::pbf_reader message, Tensor& tensor, Findings& findings) {
     constexpr auto kElementType = varint(1), kShape = delimited(2);
     tensor.type = DataType::undefined;
     while (message.next())
@@ -331,7 +326,7 @@ void read_tensor_type(protozero::pbf_reader message, Tensor& tensor, Findings& f
 }
 
 /// The TypeProto that a Sequence, an Optional (field 1) or a Map (field 2) contains.
-protozero::data_view contained_type(protozero::pbf_reader message, std::uint32_t number) {
+static protozero::data_view contained_type(protozero::pbf_reader message, std::uint32_t number) {
     protozero::data_view type;
     while (message.next())
         if (message.tag_and_type() == delimited(number))
@@ -341,14 +336,12 @@ protozero::data_view contained_type(protozero::pbf_reader message, std::uint32_t
     return type;
 }
 
-} // namespace
-
 void read_type(std::string_view type, Tensor& tensor, Findings& findings) {
     constexpr auto kTensor = delimited(1), kSequence = delimited(4), kMap = delimited(5),
                    kSparseTensor = delimited(8), kOptional = delimited(9);
     ValueKind kind = ValueKind::tensor;
     for (protozero::data_view declared(type.data(), type.size());;) {
-        // Of the alternatives the last one counts.
+        // The last of the alternatives counts.
         std::uint32_t which = 0;
         protozero::data_view content;
         for (protozero::pbf_reader message(declared); message.next();)

@@ -12,12 +12,10 @@ namespace archsim {
 
 namespace import {
 
-namespace {
-
 constexpr std::size_t kAxesOfImages = 4;
 
 /// Its results have the shapes that the file states.
-void add_untranslated(TfliteGraph& graph, const TfliteOperator& op) {
+static void add_untranslated(TfliteGraph& graph, const TfliteOperator& op) {
     std::vector<TensorId> inputs;
     for (const std::int64_t i : op.inputs)
         inputs.push_back(graph.get_optional(i, AxisOrder::file));
@@ -39,7 +37,7 @@ constexpr Compiled kCompiled[] = {
 };
 
 /// A part of the network that is there as a program alone cannot be counted.
-void refuse_compiled(const TfliteModel& model, const std::string& file) {
+static void refuse_compiled(const TfliteModel& model, const std::string& file) {
     for (const TfliteSubgraph& graph : model.graphs)
         for (const TfliteOperator& op : graph.operators)
             for (const Compiled& known : kCompiled)
@@ -53,7 +51,7 @@ void refuse_compiled(const TfliteModel& model, const std::string& file) {
 }
 
 /// A graph that learns, or reads or writes weights, is not what a file is given for.
-bool infers(const TfliteSignature& signature) {
+static bool infers(const TfliteSignature& signature) {
     const std::string name = lower_case(signature.name);
     for (const std::string_view other : {"train", "save", "restore", "init", "loss", "load"})
         if (name.find(other) != std::string::npos)
@@ -63,7 +61,7 @@ bool infers(const TfliteSignature& signature) {
 
 /// Graphs that a caller can ask for, the one that is meant first: those of the signatures, and the first
 /// graph. Bodies of loops are none.
-std::vector<TfliteSignature> callable_graphs(const TfliteModel& model) {
+static std::vector<TfliteSignature> callable_graphs(const TfliteModel& model) {
     std::vector<TfliteSignature> out;
     const auto add = [&](std::string name, std::size_t graph) {
         for (const TfliteSignature& known : out)
@@ -95,13 +93,13 @@ std::vector<TfliteSignature> callable_graphs(const TfliteModel& model) {
     return out;
 }
 
-std::string names_of(const std::vector<TfliteSignature>& graphs) {
+static std::string names_of(const std::vector<TfliteSignature>& graphs) {
     return fmt::format("{}", fmt::join(mapped(graphs, &TfliteSignature::name), ", "));
 }
 
 /// The graph of that name, or the first one.
-TfliteSignature chosen_graph(const std::vector<TfliteSignature>& graphs, std::string_view wanted,
-                             const std::string& file) {
+static TfliteSignature chosen_graph(const std::vector<TfliteSignature>& graphs, std::string_view wanted,
+                                    const std::string& file) {
     if (wanted.empty())
         return graphs.front();
     for (const TfliteSignature& graph : graphs)
@@ -113,7 +111,7 @@ TfliteSignature chosen_graph(const std::vector<TfliteSignature>& graphs, std::st
                              .hint = "it has " + names_of(graphs)});
 }
 
-Graph translated(const FlatBuffer& buffer, std::string_view wanted, const std::string& file) {
+static Graph translated(const FlatBuffer& buffer, std::string_view wanted, const std::string& file) {
     const TfliteModel model = read_tflite(buffer);
     refuse_compiled(model, file);
     const auto graphs = callable_graphs(model);
@@ -131,19 +129,18 @@ Graph translated(const FlatBuffer& buffer, std::string_view wanted, const std::s
     return graph.take();
 }
 
-std::string node_prefix(const TfliteGraph& graph, const TfliteOperator& op, std::size_t index) {
+static std::string node_prefix(const TfliteGraph& graph, const TfliteOperator& op, std::size_t index) {
     if (!op.outputs.empty() && !graph.tensor(op.outputs.front()).name.empty())
         return graph.tensor(op.outputs.front()).name;
     return fmt::format("operator_{}", index);
 }
 
-} // namespace
-
 AxisOrder TfliteCall::order() const {
     const auto& inputs = op_.inputs;
     if (std::ranges::none_of(inputs, [&](auto i) { return graph_.is_channels_first(i); }))
         return AxisOrder::file;
-    // What is broadcast against an image must be one too, or a constant that can be declared like one.
+    // A tensor that is broadcast against an image must be one too, or a constant that can be declared like
+    // one.
     const auto fits = [&](std::int64_t i) {
         if (i < 0)
             return true;

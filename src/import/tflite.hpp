@@ -1,6 +1,6 @@
 #pragma once
-// What a TensorFlow Lite file states, table by table (tensorflow/compiler/mlir/lite/schema/schema.fbs at
-// tensorflow@b6971fc8f4c9): its subgraphs, operators in the order they run. Weights are not read.
+// The statements of a TensorFlow Lite file, table by table (tensorflow/compiler/mlir/lite/schema/schema.fbs
+// at tensorflow@b6971fc8f4c9): its subgraphs, operators in the order they run. Weights are not read.
 
 #include "archsim/graph/graph.hpp"
 #include "import/flat_buffer.hpp"
@@ -290,7 +290,7 @@ constexpr std::string_view builtin_name(std::int32_t code) {
                : std::string_view();
 }
 
-/// What an operator is called: the name in the schema, or that of a custom one.
+/// The name of an operator: the name in the schema, or that of a custom one.
 std::string name_of_call(const TfliteOperator& op);
 
 /// Numbers of the graphs that an operator runs.

@@ -6,8 +6,6 @@
 
 namespace archsim::import {
 
-namespace {
-
 using Ints = std::vector<std::int64_t>;
 
 /// One operand, one result of its shape.
@@ -25,7 +23,7 @@ constexpr std::string_view kReductions =
     " REDUCE_ANY=ReduceMax REDUCE_ALL=ReduceMin ";
 
 /// "Relu" of RELU where the table has " RELU=Relu "; empty where it has none.
-std::string_view named_in(std::string_view table, std::int32_t code) {
+static std::string_view named_in(std::string_view table, std::int32_t code) {
     const std::string sought = " " + std::string(builtin_name(code)) + "=";
     const std::size_t at = table.find(sought);
     if (at == std::string_view::npos)
@@ -35,47 +33,48 @@ std::string_view named_in(std::string_view table, std::int32_t code) {
 }
 
 /// All operands in one order, and the result in the same.
-TensorId same(const TfliteCall& c, std::string_view op, AxisOrder order, TfliteAttributes attributes = {}) {
+static TensorId same(const TfliteCall& c, std::string_view op, AxisOrder order,
+                     TfliteAttributes attributes = {}) {
     return c.graph().emit(op, c.operands(order), std::move(attributes));
 }
 
-void add_same(const TfliteCall& c, std::string_view op, TfliteAttributes attributes = {}) {
+static void add_same(const TfliteCall& c, std::string_view op, TfliteAttributes attributes = {}) {
     const AxisOrder order = c.order();
     c.graph().set(c.out(), same(c, op, order, std::move(attributes)), order);
 }
 
-void add_clip(const TfliteCall& c, double low, double high) {
+static void add_clip(const TfliteCall& c, double low, double high) {
     const AxisOrder order = c.order();
     TfliteGraph& g = c.graph();
     g.set(c.out(), g.emit("Clip", {c.get(0, order), g.scalar(low), g.scalar(high)}), order);
 }
 
-bool has_activation(std::int32_t code) {
+static bool has_activation(std::int32_t code) {
     return code == builtin("ADD") || code == builtin("SUB") || code == builtin("MUL") ||
            code == builtin("DIV");
 }
 
-void add_binary(const TfliteCall& c, std::string_view op) {
+static void add_binary(const TfliteCall& c, std::string_view op) {
     const AxisOrder order = c.order();
     const TensorId y = same(c, op, order);
     c.graph().set(c.out(), has_activation(c.code()) ? c.activated(y, 0) : y, order);
 }
 
 /// The second operator on what the first makes of all operands.
-void add_pair(const TfliteCall& c, std::string_view first, std::string_view second) {
+static void add_pair(const TfliteCall& c, std::string_view first, std::string_view second) {
     const AxisOrder order = c.order();
     c.graph().set(c.out(), c.graph().emit(second, {same(c, first, order)}), order);
 }
 
 /// The square of the operand, or of the difference of two.
-void add_square(const TfliteCall& c) {
+static void add_square(const TfliteCall& c) {
     const AxisOrder order = c.order();
     const TensorId x = c.input_count() > 1 ? same(c, "Sub", order) : c.get(0, order);
     c.graph().set(c.out(), c.graph().emit("Mul", {x, x}), order);
 }
 
 /// Means over height and width, kept or not, look at no order; others take the file's.
-void add_reduction(const TfliteCall& c, std::string_view op) {
+static void add_reduction(const TfliteCall& c, std::string_view op) {
     TfliteGraph& g = c.graph();
     const std::size_t rank = c.rank(0);
     const bool keep = c.flag(0);
@@ -93,11 +92,11 @@ void add_reduction(const TfliteCall& c, std::string_view op) {
           keep ? order : AxisOrder::file);
 }
 
-void add_along(const TfliteCall& c, std::string_view op) {
+static void add_along(const TfliteCall& c, std::string_view op) {
     add_same(c, op, {{"axis", c.axis(-1, c.rank(0), c.order())}});
 }
 
-void add_local_norm(const TfliteCall& c) {
+static void add_local_norm(const TfliteCall& c) {
     const TensorId x = c.get(0, AxisOrder::channels_first);
     c.graph().set(c.out(),
                   c.graph().emit("LRN", {x}, {{"size", std::int64_t{2 * c.option<std::int32_t>(0, 2) + 1}}}),
@@ -105,7 +104,7 @@ void add_local_norm(const TfliteCall& c) {
 }
 
 /// Weights O, I. A vector per row of the matrix that the operand is taken for.
-void add_fully_connected(const TfliteCall& c) {
+static void add_fully_connected(const TfliteCall& c) {
     TfliteGraph& g = c.graph();
     if (c.rank(1) != 2)
         throw FlatError("the weights of a fully connected layer are no matrix");
@@ -125,7 +124,7 @@ void add_fully_connected(const TfliteCall& c) {
     g.set(c.out(), c.activated(y, 0), AxisOrder::file);
 }
 
-TensorId last_two_swapped(const TfliteCall& c, std::size_t input) {
+static TensorId last_two_swapped(const TfliteCall& c, std::size_t input) {
     Ints perm;
     for (std::size_t i = 0; i < c.rank(input); ++i)
         perm.push_back(static_cast<std::int64_t>(i));
@@ -135,7 +134,7 @@ TensorId last_two_swapped(const TfliteCall& c, std::size_t input) {
     return c.graph().emit("Transpose", {c.get(input)}, {{"perm", std::move(perm)}});
 }
 
-void add_batch_matmul(const TfliteCall& c) {
+static void add_batch_matmul(const TfliteCall& c) {
     const TensorId a = c.flag(0) ? last_two_swapped(c, 0) : c.get(0),
                    b = c.flag(1) ? last_two_swapped(c, 1) : c.get(1);
     c.graph().set(c.out(), c.graph().emit("MatMul", {a, b}), AxisOrder::file);
@@ -170,8 +169,6 @@ constexpr TfliteRow kRowsArithmetic[] = {
      }}, // rounds as the quantisation that it stands for
 };
 static_assert(are_built_in(kRowsArithmetic));
-
-} // namespace
 
 bool add_tflite_arithmetic(const TfliteCall& c) {
     const std::int32_t code = c.code();

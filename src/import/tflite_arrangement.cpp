@@ -2,22 +2,19 @@
 
 #include "import/tflite.hpp"
 
-#include <algorithm>
 #include <limits>
 
 namespace archsim::import {
 
-namespace {
-
 using Ints = std::vector<std::int64_t>;
 constexpr std::int64_t kToTheEnd = std::numeric_limits<std::int64_t>::max();
 
-void moved(const TfliteCall& c, TensorId y, AxisOrder order = AxisOrder::file) {
+static void moved(const TfliteCall& c, TensorId y, AxisOrder order = AxisOrder::file) {
     c.graph().set(c.out(), y, order, false);
 }
 
 /// The shape that is given, or else that of the result.
-void add_reshape(const TfliteCall& c) {
+static void add_reshape(const TfliteCall& c) {
     TfliteGraph& g = c.graph();
     const std::int64_t given = c.optional_in(1);
     TensorId shape = kNoTensor;
@@ -30,18 +27,18 @@ void add_reshape(const TfliteCall& c) {
     moved(c, g.emit("Reshape", {c.get(0), shape}));
 }
 
-void add_squeeze(const TfliteCall& c) {
+static void add_squeeze(const TfliteCall& c) {
     TfliteGraph& g = c.graph();
     const Ints axes = c.op().options ? c.op().options->integers<std::int32_t>(0) : Ints{};
     const TensorId x = c.get(0);
     moved(c, axes.empty() ? g.emit("Squeeze", {x}) : g.emit("Squeeze", {x, g.ints(axes)}));
 }
 
-void add_expand_dims(const TfliteCall& c) {
+static void add_expand_dims(const TfliteCall& c) {
     moved(c, c.graph().emit("Unsqueeze", {c.get(0), c.graph().ints(c.known(1))}));
 }
 
-void add_concat(const TfliteCall& c) {
+static void add_concat(const TfliteCall& c) {
     const AxisOrder order = c.order();
     const std::int64_t axis =
         c.axis(c.option<std::int32_t>(0, 0), c.graph().tensor(c.out()).shape.size(), order);
@@ -49,7 +46,7 @@ void add_concat(const TfliteCall& c) {
     moved(c, c.activated(y, 1), order);
 }
 
-void add_pack(const TfliteCall& c) {
+static void add_pack(const TfliteCall& c) {
     TfliteGraph& g = c.graph();
     const std::int64_t axis = c.axis(c.option<std::int32_t>(1, 0), c.rank(0) + 1, AxisOrder::file);
     std::vector<TensorId> parts;
@@ -59,7 +56,7 @@ void add_pack(const TfliteCall& c) {
 }
 
 /// The results of a split along `axis`, of equal sizes or as `sizes` has them.
-std::vector<TensorId> split(const TfliteCall& c, TensorId x, std::int64_t axis, const Ints& sizes) {
+static std::vector<TensorId> split(const TfliteCall& c, TensorId x, std::int64_t axis, const Ints& sizes) {
     const std::size_t parts = c.op().outputs.size();
     TfliteAttributes attributes = {{"axis", axis}};
     std::vector<TensorId> inputs = {x};
@@ -70,7 +67,7 @@ std::vector<TensorId> split(const TfliteCall& c, TensorId x, std::int64_t axis, 
     return c.graph().emit_several("Split", std::move(inputs), parts, std::move(attributes));
 }
 
-void add_split(const TfliteCall& c) {
+static void add_split(const TfliteCall& c) {
     const bool sized = c.code() == builtin("SPLIT_V");
     const std::size_t x = sized ? 0 : 1;
     const AxisOrder order =
@@ -83,7 +80,7 @@ void add_split(const TfliteCall& c) {
         order);
 }
 
-void add_unpack(const TfliteCall& c) {
+static void add_unpack(const TfliteCall& c) {
     const std::int64_t axis = c.axis(c.option<std::int32_t>(1, 0), c.rank(0), AxisOrder::file);
     const auto parts = split(c, c.get(0), axis, Ints(c.op().outputs.size(), 1));
     for (std::size_t i = 0; i < parts.size(); ++i)
@@ -92,7 +89,7 @@ void add_unpack(const TfliteCall& c) {
 }
 
 /// Pairs of before and after, axis by axis.
-void add_pad(const TfliteCall& c) {
+static void add_pad(const TfliteCall& c) {
     const AxisOrder order = c.order();
     const std::size_t rank = c.rank(0);
     const Ints pairs = c.known(1);
@@ -115,7 +112,7 @@ struct SliceBounds {
     Ints starts, ends, axes, steps, squeezed;
 };
 
-void emit_slice(const TfliteCall& c, SliceBounds b, AxisOrder order) {
+static void emit_slice(const TfliteCall& c, SliceBounds b, AxisOrder order) {
     TfliteGraph& g = c.graph();
     for (std::int64_t& axis : b.axes)
         axis = c.axis(axis, c.rank(0), order);
@@ -126,7 +123,7 @@ void emit_slice(const TfliteCall& c, SliceBounds b, AxisOrder order) {
     moved(c, y, order);
 }
 
-void add_slice(const TfliteCall& c) {
+static void add_slice(const TfliteCall& c) {
     const Ints begin = c.known(1), size = c.known(2);
     SliceBounds b;
     for (std::size_t i = 0; i < begin.size() && i < size.size(); ++i) {
@@ -138,7 +135,7 @@ void add_slice(const TfliteCall& c) {
     emit_slice(c, std::move(b), c.order());
 }
 
-bool add_strided_slice(const TfliteCall& c) {
+static bool add_strided_slice(const TfliteCall& c) {
     const auto bit = [&](unsigned field, std::size_t axis) {
         return ((c.option<std::int32_t>(field, 0) >> axis) & 1) != 0;
     };
@@ -167,7 +164,7 @@ bool add_strided_slice(const TfliteCall& c) {
     return true;
 }
 
-bool add_gather(const TfliteCall& c) {
+static bool add_gather(const TfliteCall& c) {
     const bool lookup = c.code() == builtin("EMBEDDING_LOOKUP"); // indices first
     if (!lookup && c.option<std::int32_t>(1, 0) != 0)
         return false;
@@ -177,11 +174,11 @@ bool add_gather(const TfliteCall& c) {
     return true;
 }
 
-void add_transpose(const TfliteCall& c) {
+static void add_transpose(const TfliteCall& c) {
     moved(c, c.graph().emit("Transpose", {c.get(0)}, {{"perm", c.known(1)}}));
 }
 
-void add_arg(const TfliteCall& c, std::string_view op) {
+static void add_arg(const TfliteCall& c, std::string_view op) {
     const Ints axis = c.known(1);
     if (axis.empty())
         throw FlatError("an operator takes an axis that is not there");
@@ -189,49 +186,49 @@ void add_arg(const TfliteCall& c, std::string_view op) {
     moved(c, c.graph().emit(op, {c.get(0)}, {{"axis", chosen}, {"keepdims", std::int64_t{0}}}));
 }
 
-void add_top(const TfliteCall& c) {
+static void add_top(const TfliteCall& c) {
     const auto both = c.graph().emit_several("TopK", {c.get(0), c.sizes(1)}, 2);
     for (std::size_t i = 0; i < 2 && i < c.op().outputs.size(); ++i)
         c.graph().set(c.out(i), both[i], AxisOrder::file, false);
 }
 
-void add_with_sizes(const TfliteCall& c, std::string_view op) {
+static void add_with_sizes(const TfliteCall& c, std::string_view op) {
     moved(c, c.graph().emit(op, {c.get(0), c.sizes(1)}));
 }
 
-void add_cast(const TfliteCall& c) {
+static void add_cast(const TfliteCall& c) {
     const AxisOrder order = c.order();
     const auto to = static_cast<std::int64_t>(c.graph().tensor(c.out()).type);
     c.graph().set(c.out(), c.graph().emit("Cast", {c.get(0, order)}, {{"to", to}}), order);
 }
 
 /// A tensor is dequantised where it is read: this only names the result. Halves stay what they are.
-void add_conversion(const TfliteCall& c) {
+static void add_conversion(const TfliteCall& c) {
     if (c.code() == builtin("DEQUANTIZE"))
         return c.graph().alias(c.out(), c.in(0));
     const AxisOrder order = c.order();
     c.graph().set(c.out(), c.get(0, order), order);
 }
 
-void add_fill(const TfliteCall& c) {
+static void add_fill(const TfliteCall& c) {
     TfliteGraph& g = c.graph();
     const auto sizes = g.integers(c.in(0));
     moved(c, g.emit("Expand", {c.get(1), sizes ? g.ints(*sizes) : c.get(0)}));
 }
 
-void add_zeros(const TfliteCall& c) {
+static void add_zeros(const TfliteCall& c) {
     moved(c, c.graph().emit("ConstantOfShape", {c.graph().emit("Shape", {c.get(0)})}));
 }
 
 /// Indices of what is true, one row each.
-void add_where(const TfliteCall& c) {
+static void add_where(const TfliteCall& c) {
     if (c.input_count() != 1)
         throw FlatError("it takes one operand");
     TfliteGraph& g = c.graph();
     moved(c, g.emit("Transpose", {g.emit("NonZero", {c.get(0)})}, {{"perm", Ints{1, 0}}}));
 }
 
-void add_one_hot(const TfliteCall& c) {
+static void add_one_hot(const TfliteCall& c) {
     TfliteGraph& g = c.graph();
     const auto row = [&](std::size_t i) { return g.emit("Reshape", {c.get(i), g.ints({1})}); };
     const TensorId off = row(3), on = row(2);
@@ -240,7 +237,7 @@ void add_one_hot(const TfliteCall& c) {
                  {{"axis", std::int64_t{c.option<std::int32_t>(0, -1)}}}));
 }
 
-void add_reverse(const TfliteCall& c) {
+static void add_reverse(const TfliteCall& c) {
     const AxisOrder order = c.order();
     SliceBounds b;
     for (const std::int64_t axis : c.known(1)) {
@@ -252,21 +249,21 @@ void add_reverse(const TfliteCall& c) {
     emit_slice(c, std::move(b), order);
 }
 
-void add_unique(const TfliteCall& c) {
+static void add_unique(const TfliteCall& c) {
     const auto all = c.graph().emit_several("Unique", {c.get(0)}, 3);
     c.graph().set(c.out(0), all[0], AxisOrder::file, false);
     if (c.op().outputs.size() > 1)
         c.graph().set(c.out(1), all[2], AxisOrder::file, false);
 }
 
-void add_scatter(const TfliteCall& c) {
+static void add_scatter(const TfliteCall& c) {
     TfliteGraph& g = c.graph();
     const TensorId zeros = g.emit("ConstantOfShape", {c.sizes(2)});
     moved(c, g.emit("ScatterND", {zeros, c.get(0), c.get(1)}));
 }
 
 /// Writes a part of its first operand, in place.
-void add_update(const TfliteCall& c) {
+static void add_update(const TfliteCall& c) {
     const TfliteAttributes none;
     moved(c, c.graph().emit_own("DYNAMIC_UPDATE_SLICE", {c.get(0), c.get(1)}, none));
 }
@@ -323,8 +320,6 @@ constexpr TfliteRow kRowsArrangement[] = {
     {"CALL_ONCE", [](const TfliteCall&) {}}, // initialises variables, once and not per inference
 };
 static_assert(are_built_in(kRowsArrangement));
-
-} // namespace
 
 bool add_tflite_arrangement(const TfliteCall& c) {
     return add_by_row(kRowsArrangement, c);

@@ -8,13 +8,11 @@
 
 namespace archsim::import {
 
-namespace {
-
 using Ints = std::vector<std::int64_t>;
 
 /// How often a condition lets a body run that starts with these values, where integers alone decide it.
-std::optional<std::int64_t> trip_count(const TfliteSubgraph& condition, const TfliteSubgraph& body,
-                                       TfliteBodies& bodies, std::vector<Ints> state) {
+static std::optional<std::int64_t> trip_count(const TfliteSubgraph& condition, const TfliteSubgraph& body,
+                                              TfliteBodies& bodies, std::vector<Ints> state) {
     TfliteIntegers tested(condition, bodies.buffer()), ran(body, bodies.buffer());
     const std::size_t each = condition.operators.size() + body.operators.size() + 1;
     for (std::size_t steps = 0; bodies.walk(each); ++steps) {
@@ -33,7 +31,7 @@ struct Trips {
     bool from_zero = false;            ///< a counter that nothing in the file sets was taken to start at 0
 };
 
-Trips trips_of(const TfliteCall& c, std::int64_t condition, std::int64_t body) {
+static Trips trips_of(const TfliteCall& c, std::int64_t condition, std::int64_t body) {
     TfliteGraph& g = c.graph();
     const TfliteSubgraph &test = g.bodies().subgraph(condition), &run = g.bodies().subgraph(body);
     std::vector<Ints> state, from_zero;
@@ -61,7 +59,7 @@ struct Limit {
     bool includes = false; ///< the number itself
 };
 
-std::optional<Limit> limit_of(const TfliteCall& c, std::int64_t condition, std::int64_t body) {
+static std::optional<Limit> limit_of(const TfliteCall& c, std::int64_t condition, std::int64_t body) {
     TfliteGraph& g = c.graph();
     const TfliteSubgraph &test = g.bodies().subgraph(condition), &run = g.bodies().subgraph(body);
     const auto carried = [](const TfliteSubgraph& graph, std::int64_t tensor) -> std::optional<std::size_t> {
@@ -96,7 +94,7 @@ std::optional<Limit> limit_of(const TfliteCall& c, std::int64_t condition, std::
 }
 
 /// (number - begin + step - 1) / step, one more where the number itself is reached.
-TensorId trips_up_to(const TfliteCall& c, const Limit& limit) {
+static TensorId trips_up_to(const TfliteCall& c, const Limit& limit) {
     TfliteGraph& g = c.graph();
     const TensorId number = g.emit("Cast", {g.emit("Reshape", {c.get(limit.operand), g.ints({1})})},
                                    {{"to", static_cast<std::int64_t>(DataType::int64)}});
@@ -104,14 +102,14 @@ TensorId trips_up_to(const TfliteCall& c, const Limit& limit) {
     return g.emit("Div", {g.emit("Add", {number, g.ints({add})}), g.ints({limit.step})});
 }
 
-std::vector<TensorId> raw_inputs(const TfliteCall& c, std::size_t first) {
+static std::vector<TensorId> raw_inputs(const TfliteCall& c, std::size_t first) {
     std::vector<TensorId> inputs;
     for (std::size_t i = first; i < c.input_count(); ++i)
         inputs.push_back(c.graph().raw(c.in(i)));
     return inputs;
 }
 
-void set_results(const TfliteCall& c, const std::vector<TensorId>& results) {
+static void set_results(const TfliteCall& c, const std::vector<TensorId>& results) {
     for (std::size_t i = 0; i < results.size() && i < c.op().outputs.size(); ++i) {
         c.graph().declare(results[i], c.out(i));
         c.graph().set_raw(c.out(i), results[i]);
@@ -120,7 +118,7 @@ void set_results(const TfliteCall& c, const std::vector<TensorId>& results) {
 
 /// The body as ONNX has it: a counter and a condition stand before what is carried. What the condition costs,
 /// a comparison of numbers, is not counted.
-std::shared_ptr<const Graph> loop_body(const Graph& body) {
+static std::shared_ptr<const Graph> loop_body(const Graph& body) {
     Graph own = body;
     const auto add = [&](const char* name, DataType type, TensorRole role) {
         Tensor& t = own.tensors.emplace_back();
@@ -143,7 +141,7 @@ std::shared_ptr<const Graph> loop_body(const Graph& body) {
     return std::make_shared<const Graph>(std::move(own));
 }
 
-void add_while(const TfliteCall& c) {
+static void add_while(const TfliteCall& c) {
     TfliteGraph& g = c.graph();
     const std::int64_t condition = c.option<std::int32_t>(0, 0), body = c.option<std::int32_t>(1, 0);
     const auto shared = g.bodies().body(body);
@@ -171,12 +169,12 @@ void add_while(const TfliteCall& c) {
                   .hint = fmt::format("give another number with --dim {}=N", g.last_node())});
 }
 
-std::vector<std::string> names_of(const TfliteCall& c, const std::vector<TensorId>& ids) {
+static std::vector<std::string> names_of(const TfliteCall& c, const std::vector<TensorId>& ids) {
     return mapped(ids, [&](const TensorId id) { return c.graph().name_of(id); });
 }
 
-void add_branches(const TfliteCall& c, TensorId condition, const std::vector<TensorId>& inputs,
-                  std::int64_t then, std::int64_t otherwise) {
+static void add_branches(const TfliteCall& c, TensorId condition, const std::vector<TensorId>& inputs,
+                         std::int64_t then, std::int64_t otherwise) {
     TfliteGraph& g = c.graph();
     const auto names = names_of(c, inputs);
     set_results(c, g.emit_several("If", {condition}, c.op().outputs.size(),
@@ -184,13 +182,13 @@ void add_branches(const TfliteCall& c, TensorId condition, const std::vector<Ten
                                    {"else_branch", g.bodies().branch(otherwise, names)}}));
 }
 
-void add_if(const TfliteCall& c) {
+static void add_if(const TfliteCall& c) {
     const TensorId condition = c.graph().raw(c.in(0));
     add_branches(c, condition, raw_inputs(c, 1), c.option<std::int32_t>(0, 0), c.option<std::int32_t>(1, 0));
 }
 
 /// Runs another graph, always.
-void add_call(const TfliteCall& c, std::int64_t graph) {
+static void add_call(const TfliteCall& c, std::int64_t graph) {
     add_branches(c, c.graph().ints({1}), raw_inputs(c, 0), graph, graph);
 }
 
@@ -204,8 +202,6 @@ constexpr TfliteRow kRowsControl[] = {
      }},
 };
 static_assert(are_built_in(kRowsControl));
-
-} // namespace
 
 std::vector<std::int64_t> graphs_run_by(const TfliteOperator& op) {
     const auto option = [&](unsigned field) -> std::int64_t {

@@ -6,7 +6,7 @@
 
 namespace archsim::import {
 
-// What the newest exporters write; Resize by axes needs 18.
+// The opset of the newest exporters; Resize by axes needs 18.
 constexpr int kTfliteOpset = 21;
 constexpr std::string_view kTfliteDomain = "tflite";
 constexpr std::size_t kImageRank = 4;

@@ -7,28 +7,26 @@
 
 namespace archsim::import {
 
-namespace {
-
 constexpr AxisOrder kImage = AxisOrder::channels_first;
 using Ints = std::vector<std::int64_t>;
 
-Ints sized(std::int64_t height, std::int64_t width) {
+static Ints sized(std::int64_t height, std::int64_t width) {
     return {std::max<std::int64_t>(1, height), std::max<std::int64_t>(1, width)};
 }
 
 /// Padding: SAME, VALID.
-AttributeValue padding(std::int64_t code) {
+static AttributeValue padding(std::int64_t code) {
     return std::string(code == 0 ? "SAME_UPPER" : "VALID");
 }
 
-void need_image(const TfliteCall& c, std::size_t input) {
+static void need_image(const TfliteCall& c, std::size_t input) {
     constexpr std::size_t kImageAxes = 4;
     if (c.rank(input) != kImageAxes)
         throw FlatError("an operator of images has an operand that is none");
 }
 
 /// Weights O, H, W, I as O, I, H, W; or 1, H, W, O as O, 1, H, W: a group for every channel.
-void add_conv(const TfliteCall& c) {
+static void add_conv(const TfliteCall& c) {
     need_image(c, 0);
     need_image(c, 1);
     const bool depthwise = c.code() == builtin("DEPTHWISE_CONV_2D"); // its options have a field more
@@ -56,7 +54,7 @@ struct TransposedConv {
 };
 
 /// Weights O, H, W, I as I, O, H, W.
-TensorId transposed(const TfliteCall& c, const TransposedConv& t) {
+static TensorId transposed(const TfliteCall& c, const TransposedConv& t) {
     need_image(c, t.x);
     need_image(c, t.weights);
     const Shape w = c.shape(t.weights), out = c.graph().tensor(c.out()).shape;
@@ -71,7 +69,7 @@ TensorId transposed(const TfliteCall& c, const TransposedConv& t) {
     return g.emit("ConvTranspose", {x, weights, bias}, std::move(attributes));
 }
 
-void add_transpose_conv(const TfliteCall& c) {
+static void add_transpose_conv(const TfliteCall& c) {
     const TensorId y = transposed(c, {.x = 2,
                                       .bias = c.optional_in(3),
                                       .padding = c.option<std::int8_t>(0, 0),
@@ -82,7 +80,7 @@ void add_transpose_conv(const TfliteCall& c) {
 
 /// MediaPipe's transposed convolution with a bias; its options are TfLiteTransposeConvParams: padding (same
 /// is 1, valid 2), stride of the width, of the height.
-bool add_custom_image(const TfliteCall& c) {
+static bool add_custom_image(const TfliteCall& c) {
     constexpr std::size_t kParameterBytes = 12;
     const FlatVector bytes = c.op().custom_options;
     if (c.op().custom != "Convolution2DTransposeBias" || bytes.count < kParameterBytes)
@@ -98,7 +96,7 @@ bool add_custom_image(const TfliteCall& c) {
     return true;
 }
 
-void add_pool(const TfliteCall& c, std::string_view op) {
+static void add_pool(const TfliteCall& c, std::string_view op) {
     need_image(c, 0); // LpPool takes the second norm where nothing is said
     const TensorId y =
         c.graph().emit(op, {c.get(0, kImage)},
@@ -108,7 +106,7 @@ void add_pool(const TfliteCall& c, std::string_view op) {
     c.graph().set(c.out(), c.activated(y, 5), kImage);
 }
 
-void add_resize(const TfliteCall& c, const char* mode) {
+static void add_resize(const TfliteCall& c, const char* mode) {
     need_image(c, 0);
     TfliteGraph& g = c.graph();
     const TensorId x = c.get(0, kImage);
@@ -119,7 +117,7 @@ void add_resize(const TfliteCall& c, const char* mode) {
           kImage);
 }
 
-void add_blocks(const TfliteCall& c, std::string_view op) {
+static void add_blocks(const TfliteCall& c, std::string_view op) {
     need_image(c, 0);
     c.graph().set(
         c.out(),
@@ -128,7 +126,7 @@ void add_blocks(const TfliteCall& c, std::string_view op) {
 }
 
 /// Blocks of pixels to and from the batch: how TensorFlow writes a dilated convolution.
-void add_batch_blocks(const TfliteCall& c, const char* edges) {
+static void add_batch_blocks(const TfliteCall& c, const char* edges) {
     TfliteGraph& g = c.graph();
     const AxisOrder order = c.order();
     const Ints block = c.known(1), amounts = c.known(2);
@@ -147,14 +145,14 @@ void add_batch_blocks(const TfliteCall& c, const char* edges) {
 constexpr std::size_t kVolumeRank = 5;
 
 /// N, D, H, W, C with its axes named N, C, D, H, W, which costs nothing.
-TensorId volume(const TfliteCall& c, std::size_t input) {
+static TensorId volume(const TfliteCall& c, std::size_t input) {
     if (c.rank(input) != kVolumeRank)
         throw FlatError("an operator of volumes has an operand that is none");
     const Shape s = c.shape(input);
     return c.graph().emit("Reshape", {c.get(input), c.graph().ints({0, s[4], s[1], s[2], s[3]})});
 }
 
-void set_volume(const TfliteCall& c, TensorId y) {
+static void set_volume(const TfliteCall& c, TensorId y) {
     const Shape s = c.graph().tensor(c.out()).shape;
     if (s.size() != kVolumeRank)
         throw FlatError("an operator of volumes has a result that is none");
@@ -163,7 +161,7 @@ void set_volume(const TfliteCall& c, TensorId y) {
                   AxisOrder::file);
 }
 
-TfliteAttributes volume_attributes(const TfliteCall& c, const Shape& w) {
+static TfliteAttributes volume_attributes(const TfliteCall& c, const Shape& w) {
     const auto three = [&](unsigned depth, unsigned width, unsigned height) {
         const auto at = [&](unsigned field) {
             return std::max<std::int64_t>(1, c.option<std::int32_t>(field, 1));
@@ -178,7 +176,7 @@ TfliteAttributes volume_attributes(const TfliteCall& c, const Shape& w) {
 
 /// Weights D, H, W, I, O as O, I, D, H, W; transposed D, H, W, O, I as I, O, D, H, W.
 template <bool Transposed>
-void add_conv_3d(const TfliteCall& c) {
+static void add_conv_3d(const TfliteCall& c) {
     constexpr std::size_t kData = Transposed ? 2 : 0, kBias = Transposed ? 3 : 2;
     const TensorId x = volume(c, kData);
     const Shape w = c.shape(1), out = c.graph().tensor(c.out()).shape;
@@ -196,11 +194,7 @@ void add_conv_3d(const TfliteCall& c) {
     set_volume(c, g.emit(Transposed ? "ConvTranspose" : "Conv", {x, weights, bias}, std::move(attributes)));
 }
 
-} // namespace
-
 // Suppression of overlapping boxes: the built-in operators, and the custom one that ends SSD networks.
-
-namespace {
 
 using Ints = std::vector<std::int64_t>;
 
@@ -264,7 +258,7 @@ class FlexMap {
 };
 
 /// Encoded boxes, scores of classes, anchors; as many detections as the file states or its options allow.
-bool add_detections(const TfliteCall& c) {
+static bool add_detections(const TfliteCall& c) {
     if (c.op().custom != "TFLite_Detection_PostProcess")
         return false;
     constexpr std::int64_t kDefaultPerClass = 100; // where the options leave it out
@@ -287,7 +281,7 @@ bool add_detections(const TfliteCall& c) {
 }
 
 /// Boxes, scores, how many are kept: one class of one image. Their indices, scores where asked for, number.
-void add_suppression(const TfliteCall& c) {
+static void add_suppression(const TfliteCall& c) {
     TfliteGraph& g = c.graph();
     const TensorId boxes = g.emit("Unsqueeze", {c.get(0), g.ints({0})}),
                    scores = g.emit("Unsqueeze", {c.get(1), g.ints({0, 1})}),
@@ -325,8 +319,6 @@ constexpr TfliteRow kRowsImage[] = {
     {"CUSTOM", nullptr, add_detections},
 };
 static_assert(are_built_in(kRowsImage));
-
-} // namespace
 
 bool add_tflite_image(const TfliteCall& c) {
     return add_by_row(kRowsImage, c);

@@ -5,12 +5,10 @@
 
 namespace archsim::import {
 
-namespace {
-
 constexpr std::size_t kLongestTfliteName = 4096, kMostTfliteAxes = 16;
 
 /// TensorType; what nothing is computed with stays undefined.
-DataType tflite_type(std::int8_t code) {
+static DataType tflite_type(std::int8_t code) {
     constexpr std::array kTypes = {
         DataType::float32, DataType::float16,    DataType::int32,  DataType::uint8,     DataType::int64,
         DataType::string,  DataType::boolean,    DataType::int16,  DataType::complex64, DataType::int8,
@@ -25,7 +23,7 @@ struct TfliteBytes {
 };
 
 /// Buffer: data, or (schema 3c) an offset from the begin of the file and a size.
-std::vector<TfliteBytes> read_buffers(const FlatTable& model) {
+static std::vector<TfliteBytes> read_buffers(const FlatTable& model) {
     std::vector<TfliteBytes> buffers;
     for (const FlatTable& table : model.tables(4)) {
         const FlatVector data = table.vector(0, 1);
@@ -41,7 +39,7 @@ std::vector<TfliteBytes> read_buffers(const FlatTable& model) {
     return buffers;
 }
 
-TfliteTensor read_tflite_tensor(const FlatTable& table, const std::vector<TfliteBytes>& buffers) {
+static TfliteTensor read_tflite_tensor(const FlatTable& table, const std::vector<TfliteBytes>& buffers) {
     TfliteTensor t;
     t.shape = table.integers<std::int32_t>(0);
     t.type = tflite_type(table.number<std::int8_t>(1, 0));
@@ -72,7 +70,7 @@ struct TfliteCode {
 };
 
 /// Codes above 127 stand in a field of their own; older files know the narrow one alone.
-std::vector<TfliteCode> read_codes(const FlatTable& model) {
+static std::vector<TfliteCode> read_codes(const FlatTable& model) {
     std::vector<TfliteCode> codes;
     for (const FlatTable& table : model.tables(1))
         codes.push_back(
@@ -97,13 +95,13 @@ class TfliteBudget {
     std::uint64_t left_;
 };
 
-void check_indices(const std::vector<std::int64_t>& indices, std::size_t count, std::int64_t least) {
+static void check_indices(const std::vector<std::int64_t>& indices, std::size_t count, std::int64_t least) {
     for (const std::int64_t i : indices)
         if (i < least || i >= static_cast<std::int64_t>(count))
             throw FlatError("an operator names a tensor that is not there");
 }
 
-TfliteOperator read_operator(const FlatTable& table, const std::vector<TfliteCode>& codes) {
+static TfliteOperator read_operator(const FlatTable& table, const std::vector<TfliteCode>& codes) {
     const auto code = table.number<std::uint32_t>(0, 0);
     if (code >= codes.size())
         throw FlatError("an operator has a kind that is not listed");
@@ -116,8 +114,8 @@ TfliteOperator read_operator(const FlatTable& table, const std::vector<TfliteCod
             .custom_options = table.vector(5, 1)};
 }
 
-TfliteSubgraph read_subgraph(const FlatTable& table, const std::vector<TfliteBytes>& buffers,
-                             const std::vector<TfliteCode>& codes, TfliteBudget& budget) {
+static TfliteSubgraph read_subgraph(const FlatTable& table, const std::vector<TfliteBytes>& buffers,
+                                    const std::vector<TfliteCode>& codes, TfliteBudget& budget) {
     TfliteSubgraph out;
     out.name = table.text(4, kLongestTfliteName);
     for (const FlatTable& one : table.tables(0)) {
@@ -143,8 +141,6 @@ TfliteSubgraph read_subgraph(const FlatTable& table, const std::vector<TfliteByt
     }
     return out;
 }
-
-} // namespace
 
 bool TfliteTensor::empty() const {
     return std::ranges::find(shape, 0) != shape.end();

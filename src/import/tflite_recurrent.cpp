@@ -7,10 +7,8 @@
 
 namespace archsim::import {
 
-namespace {
-
 /// Operands from `first` on, `count` of them; what is left out is kNoTensor.
-void append(const TfliteCall& c, std::vector<TensorId>& to, std::size_t first, std::size_t count) {
+static void append(const TfliteCall& c, std::vector<TensorId>& to, std::size_t first, std::size_t count) {
     for (std::size_t i = first; i < first + count; ++i)
         to.push_back(c.graph().get_optional(c.optional_in(i), AxisOrder::file));
 }
@@ -19,13 +17,14 @@ constexpr std::size_t kLstmWeights =
     17; ///< 4 x input, 4 x state, 3 peepholes, 4 biases, projection, its bias
 constexpr std::size_t kLayerNorms = 4;
 
-void need(bool there, const char* what) {
+static void need(bool there, const char* what) {
     if (!there)
         throw FlatError(what);
 }
 
 /// x, 17 weights from `first` on, coefficients of layer normalisation from `norms` on where there are.
-TensorId lstm(const TfliteCall& c, std::size_t first, std::size_t norms, bool time_major, bool backward) {
+static TensorId lstm(const TfliteCall& c, std::size_t first, std::size_t norms, bool time_major,
+                     bool backward) {
     std::vector<TensorId> inputs = {c.get(0)};
     append(c, inputs, first, kLstmWeights);
     if (norms > 0)
@@ -36,13 +35,13 @@ TensorId lstm(const TfliteCall& c, std::size_t first, std::size_t norms, bool ti
     return c.graph().emit_own("UNIDIRECTIONAL_SEQUENCE_LSTM", std::move(inputs), std::move(attributes));
 }
 
-void add_lstm(const TfliteCall& c) {
+static void add_lstm(const TfliteCall& c) {
     constexpr std::size_t kNorms = 20;
     c.graph().set(c.out(), lstm(c, 1, kNorms, c.flag(3), false), AxisOrder::file);
 }
 
 /// One step. The basic kernel has one matrix for all gates, and gives its state and what it computed with it.
-void add_lstm_cell(const TfliteCall& c) {
+static void add_lstm_cell(const TfliteCall& c) {
     constexpr std::size_t kNorms = 20, kBasicInputs = 5;
     TfliteGraph& g = c.graph();
     if (c.input_count() > kBasicInputs)
@@ -54,7 +53,7 @@ void add_lstm_cell(const TfliteCall& c) {
         g.set(c.out(i), results[i], AxisOrder::file);
 }
 
-void set_both(const TfliteCall& c, TensorId forward, TensorId backward, bool merged) {
+static void set_both(const TfliteCall& c, TensorId forward, TensorId backward, bool merged) {
     TfliteGraph& g = c.graph();
     if (merged || c.op().outputs.size() < 2)
         return g.set(c.out(), g.emit("Concat", {forward, backward}, {{"axis", std::int64_t{-1}}}),
@@ -63,7 +62,7 @@ void set_both(const TfliteCall& c, TensorId forward, TensorId backward, bool mer
     g.set(c.out(1), backward, AxisOrder::file);
 }
 
-void add_bidirectional_lstm(const TfliteCall& c) {
+static void add_bidirectional_lstm(const TfliteCall& c) {
     constexpr std::size_t kForward = 1, kBackward = 18;
     const bool time_major = c.option<std::uint8_t>(4, 1) != 0;
     const TensorId forward = lstm(c, kForward, 0, time_major, false);
@@ -71,20 +70,20 @@ void add_bidirectional_lstm(const TfliteCall& c) {
 }
 
 /// x, input weights, state weights, bias.
-TensorId rnn(const TfliteCall& c, std::size_t first, bool time_major) {
+static TensorId rnn(const TfliteCall& c, std::size_t first, bool time_major) {
     std::vector<TensorId> inputs = {c.get(0)};
     append(c, inputs, first, 3);
     return c.graph().emit_own("UNIDIRECTIONAL_SEQUENCE_RNN", std::move(inputs),
                               {{"time_major", std::int64_t{time_major}}});
 }
 
-void add_bidirectional_rnn(const TfliteCall& c) {
+static void add_bidirectional_rnn(const TfliteCall& c) {
     const TensorId forward = rnn(c, 1, c.flag(0));
     set_both(c, forward, rnn(c, 5, c.flag(0)), c.flag(2));
 }
 
 /// x, weights of features, weights of time, bias; the state is a variable.
-void add_svdf(const TfliteCall& c) {
+static void add_svdf(const TfliteCall& c) {
     need(c.option<std::int32_t>(0, 0) > 0, "an SVDF layer has no rank");
     std::vector<TensorId> inputs;
     append(c, inputs, 0, 4);
@@ -93,16 +92,12 @@ void add_svdf(const TfliteCall& c) {
     c.graph().set(c.out(), c.activated(y, 1), AxisOrder::file);
 }
 
-} // namespace
-
 // State that outlives an inference (variables of streaming networks), and lists of tensors, which loops of
 // Keras read and fill one element a turn.
 
-namespace {
-
 /// The value is what the last inference, or the initialisation, left there: nothing that is known when the
 /// network is built.
-void add_read(const TfliteCall& c) {
+static void add_read(const TfliteCall& c) {
     TfliteGraph& g = c.graph();
     const TfliteTensor& t = g.tensor(c.out());
     const TensorId id = g.emit_own("READ_VARIABLE", std::vector<TensorId>{},
@@ -111,14 +106,14 @@ void add_read(const TfliteCall& c) {
     g.set_raw(c.out(), id);
 }
 
-void add_assign(const TfliteCall& c) {
+static void add_assign(const TfliteCall& c) {
     TfliteGraph& g = c.graph();
     g.keep(g.emit_own("ASSIGN_VARIABLE", {g.raw(c.in(1))}, TfliteAttributes{}));
 }
 
 /// A list is the tensor of its elements, the first axis counting them. Axes of the elements that the file
 /// leaves open are 1 until an element is written.
-TensorId reserved(const TfliteCall& c) {
+static TensorId reserved(const TfliteCall& c) {
     TfliteGraph& g = c.graph();
     std::vector<std::int64_t> element = g.computed(c.in(0)).value_or(std::vector<std::int64_t>{});
     for (std::int64_t& size : element)
@@ -128,7 +123,7 @@ TensorId reserved(const TfliteCall& c) {
     return g.emit_own("TENSOR_LIST_RESERVE", {g.ints(std::move(element)), count}, TfliteAttributes{});
 }
 
-bool add_list(const TfliteCall& c) {
+static bool add_list(const TfliteCall& c) {
     TfliteGraph& g = c.graph();
     std::string_view name = c.op().custom;
     if (constexpr std::string_view kFlex = "Flex"; name.starts_with(kFlex))
@@ -164,8 +159,6 @@ constexpr TfliteRow kRowsRecurrent[] = {
     {"CUSTOM", nullptr, add_list},
 };
 static_assert(are_built_in(kRowsRecurrent));
-
-} // namespace
 
 bool add_tflite_recurrent(const TfliteCall& c) {
     return add_by_row(kRowsRecurrent, c);

@@ -6,8 +6,6 @@
 
 namespace archsim::import {
 
-namespace {
-
 constexpr std::size_t kNoNode = static_cast<std::size_t>(-1);
 
 class DepthFirst {
@@ -87,7 +85,7 @@ class DepthFirst {
         open_.push_back({node});
     }
 
-    /// What no output needs, by the names of what it makes.
+    /// Visits what no output needs, by the names of what it makes.
     void visit_dead_ends() {
         std::vector<std::pair<std::string, std::size_t>> left;
         std::vector<bool> is_read(graph_.nodes.size(), false);
@@ -116,8 +114,6 @@ class DepthFirst {
     std::vector<Open> open_;
     NodeOrder order_;
 };
-
-} // namespace
 
 NodeOrder topological_order(const Graph& graph,
                             const std::vector<std::pair<std::size_t, TensorId>>& subgraph_reads) {

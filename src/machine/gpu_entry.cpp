@@ -12,8 +12,6 @@
 
 namespace archsim {
 
-namespace {
-
 using Known = EntryWriter::Known;
 
 struct GpuSeen {
@@ -23,25 +21,25 @@ struct GpuSeen {
 };
 
 /// Cells of a line, without blanks around them; empty ones count.
-std::vector<std::string_view> cells_of(std::string_view line, char separator) {
+static std::vector<std::string_view> cells_of(std::string_view line, char separator) {
     std::vector<std::string_view> cells;
     each_part(line, separator, [&](std::string_view cell) { cells.push_back(trimmed(cell)); });
     return cells;
 }
 
 /// A quantity that is there: "[N/A]" and 0 are none.
-std::optional<double> number_in(std::string_view text) {
+static std::optional<double> number_in(std::string_view text) {
     const auto value = number_at_start(text);
     return value && *value > 0 ? value : std::nullopt;
 }
 
-std::optional<double> times(const std::optional<double>& value, double factor) {
+static std::optional<double> times(const std::optional<double>& value, double factor) {
     return value ? std::optional(*value * factor) : std::nullopt;
 }
 
 /// nvidia-smi --query-gpu=name,memory.total,clocks.max.sm,clocks.max.memory,power.limit,mig.mode.current
 /// --format=csv,noheader,nounits: MiB, MHz, MHz, W.
-std::vector<GpuSeen> read_nvidia(std::string_view text) {
+static std::vector<GpuSeen> read_nvidia(std::string_view text) {
     std::vector<GpuSeen> gpus;
     each_line(text, [&](std::string_view line) {
         const auto cells = cells_of(line, ',');
@@ -56,7 +54,7 @@ std::vector<GpuSeen> read_nvidia(std::string_view text) {
 }
 
 /// rocm-smi --showproductname --showmeminfo vram --csv: a line of titles, then a line per card.
-std::vector<GpuSeen> read_amd(std::string_view text) {
+static std::vector<GpuSeen> read_amd(std::string_view text) {
     std::vector<GpuSeen> gpus;
     std::vector<std::string_view> titles;
     each_line(text, [&](std::string_view line) {
@@ -85,8 +83,8 @@ std::vector<GpuSeen> read_amd(std::string_view text) {
 // Makers of computing GPUs, by their ids of the PCI bus.
 constexpr std::string_view kPciNvidia = "0x10de", kPciAmd = "0x1002", kPciIntel = "0x8086";
 
-/// What hardware_db/pci_ids.json calls a card; empty where it has no such one.
-std::string card_name(std::string_view vendor, std::string_view device) {
+/// The name of a card in hardware_db/pci_ids.json; empty where it has no such one.
+static std::string card_name(std::string_view vendor, std::string_view device) {
     std::vector<Finding> findings;
     const auto document = parse_document(data_table("pci_ids.json").string(), findings);
     if (!document)
@@ -100,7 +98,7 @@ std::string card_name(std::string_view vendor, std::string_view device) {
 
 /// Cards of the bus whose makers' tools said nothing. Cards without a name are those of virtual machines and
 /// servers' consoles; only the makers of computing GPUs are kept.
-std::vector<GpuSeen> read_bus(std::string_view lines, bool nvidia_told, bool amd_told) {
+static std::vector<GpuSeen> read_bus(std::string_view lines, bool nvidia_told, bool amd_told) {
     std::vector<GpuSeen> gpus;
     each_line(lines, [&](std::string_view line) {
         const auto cells = cells_of(line, ' ');
@@ -117,7 +115,7 @@ std::vector<GpuSeen> read_bus(std::string_view lines, bool nvidia_told, bool amd
 }
 
 /// Products of one name differ in memory (A100, V100): the one whose capacity is nearest to what is seen.
-std::shared_ptr<const Device> device_of(const GpuSeen& gpu, const Devices& devices) {
+static std::shared_ptr<const Device> device_of(const GpuSeen& gpu, const Devices& devices) {
     auto named = find_by_name(gpu.name, Family("gpu"), devices);
     if (!named || !gpu.memory_bytes)
         return named;
@@ -137,7 +135,7 @@ std::shared_ptr<const Device> device_of(const GpuSeen& gpu, const Devices& devic
     return named;
 }
 
-MachineEntry entry_of(const GpuSeen& gpu, std::string id, const Devices& devices) {
+static MachineEntry entry_of(const GpuSeen& gpu, std::string id, const Devices& devices) {
     EntryWriter out(id);
     MachineEntry& entry = out.entry();
     entry.title = gpu.name;
@@ -177,8 +175,6 @@ MachineEntry entry_of(const GpuSeen& gpu, std::string id, const Devices& devices
         out.source(Origin::detected, gpu.tool);
     return out.finish();
 }
-
-} // namespace
 
 std::vector<MachineEntry> gpu_entries(const Snapshot& snapshot, const Devices& devices) {
     std::vector<GpuSeen> gpus = read_nvidia(snapshot.text("nvidia-smi"));

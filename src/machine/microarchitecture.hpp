@@ -1,7 +1,6 @@
 #pragma once
-// What the identification of a processor says about its core: generation and width.
-// hardware_db/microarchitectures.json has one row per family and range of models; the only place to add a
-// processor generation.
+// The core of a processor by its identification: generation and width. hardware_db/microarchitectures.json
+// has one row per family and range of models; the only place to add a processor generation.
 
 #include <optional>
 #include <string_view>

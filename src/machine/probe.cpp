@@ -178,8 +178,8 @@ ProbeResult probe_of_boot() {
     }
     if (!may_measure)
         return {};
-    // What other programs leave is no property of the machine, and would be taken for one until it is started
-    // again.
+    // The rest that other programs leave is no property of the machine, and would be taken for one until it
+    // is started again.
     double busy = 0;
     if (std::ifstream("/proc/loadavg") >> busy; busy > std::thread::hardware_concurrency() / 2.0)
         return {};

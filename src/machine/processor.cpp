@@ -10,10 +10,8 @@
 
 namespace archsim {
 
-namespace {
-
 /// Numbers of a list such as "0-3,8".
-std::set<int> numbers_of_list(std::string_view list) {
+static std::set<int> numbers_of_list(std::string_view list) {
     constexpr int kMost = 1 << 16;
     std::set<int> out;
     each_part(list, ',', [&](std::string_view part) {
@@ -31,7 +29,7 @@ std::set<int> numbers_of_list(std::string_view list) {
 using Block = std::map<std::string, std::string, std::less<>>;
 
 /// One block of "key : value" lines per processor.
-std::vector<Block> processors_of(std::string_view cpuinfo) {
+static std::vector<Block> processors_of(std::string_view cpuinfo) {
     std::vector<Block> blocks;
     each_line(cpuinfo, [&](std::string_view line) {
         const auto colon = line.find(':');
@@ -46,12 +44,12 @@ std::vector<Block> processors_of(std::string_view cpuinfo) {
     return blocks;
 }
 
-std::string value_of(const Block& block, std::string_view key) {
+static std::string value_of(const Block& block, std::string_view key) {
     const auto found = block.find(key);
     return found == block.end() ? std::string() : found->second;
 }
 
-void add_flags(std::string_view words, ProcessorSeen& out) {
+static void add_flags(std::string_view words, ProcessorSeen& out) {
     while (!(words = trimmed(words)).empty()) {
         const auto end = words.find_first_of(" \t");
         out.flags.emplace(words.substr(0, end));
@@ -59,7 +57,7 @@ void add_flags(std::string_view words, ProcessorSeen& out) {
     }
 }
 
-void read_identity(const std::vector<Block>& blocks, const Identification& id, ProcessorSeen& out) {
+static void read_identity(const std::vector<Block>& blocks, const Identification& id, ProcessorSeen& out) {
     const Block first = blocks.empty() ? Block{} : blocks.front();
     out.name = value_of(first, "model name");
     out.vendor = value_of(first, "vendor_id");
@@ -99,7 +97,7 @@ void read_identity(const std::vector<Block>& blocks, const Identification& id, P
 }
 
 /// Processors' worth of time that a control group grants; nothing without a limit.
-std::optional<double> quota(const Snapshot& snapshot) {
+static std::optional<double> quota(const Snapshot& snapshot) {
     const std::string_view two = snapshot.text("/sys/fs/cgroup/cpu.max");
     auto granted = number_at_start(two.substr(0, two.find(' ')));
     auto period =
@@ -113,7 +111,7 @@ std::optional<double> quota(const Snapshot& snapshot) {
     return *granted / *period;
 }
 
-void read_counts(const Snapshot& snapshot, const std::vector<Block>& blocks, ProcessorSeen& out) {
+static void read_counts(const Snapshot& snapshot, const std::vector<Block>& blocks, ProcessorSeen& out) {
     const std::string_view allowed_line = snapshot.text("allowed");
     const auto colon = allowed_line.find(':');
     const std::set<int> allowed =
@@ -149,8 +147,8 @@ void read_counts(const Snapshot& snapshot, const std::vector<Block>& blocks, Pro
     }
 }
 
-void read_clocks(const Snapshot& snapshot, const std::vector<Block>& blocks, const Identification& id,
-                 ProcessorSeen& out) {
+static void read_clocks(const Snapshot& snapshot, const std::vector<Block>& blocks, const Identification& id,
+                        ProcessorSeen& out) {
     const auto kilohertz = [&](const char* file) -> std::optional<double> {
         const auto value = number_at_start(snapshot.text(file));
         return value && *value > 0 ? std::optional(*value * kKilo) : std::nullopt;
@@ -172,7 +170,7 @@ void read_clocks(const Snapshot& snapshot, const std::vector<Block>& blocks, con
             out.base_hz = *value * kMega;
 }
 
-std::optional<double> size_in(std::string_view text) {
+static std::optional<double> size_in(std::string_view text) {
     const auto value = number_at_start(text);
     if (!value || *value <= 0)
         return std::nullopt;
@@ -183,7 +181,7 @@ std::optional<double> size_in(std::string_view text) {
 
 /// From /sys: private levels of the first core, and the sum of the last levels that differ in who shares
 /// them.
-void read_caches(const Snapshot& snapshot, ProcessorSeen& out) {
+static void read_caches(const Snapshot& snapshot, ProcessorSeen& out) {
     constexpr std::string_view kRoot = "/sys/devices/system/cpu/", kLevel = "/level";
     std::map<std::string, double, std::less<>> last;
     for (const auto& [source, text] : snapshot.texts) {
@@ -208,7 +206,7 @@ void read_caches(const Snapshot& snapshot, ProcessorSeen& out) {
         out.l3_bytes = out.l3_bytes.value_or(0) + size;
 }
 
-void read_memory(const Snapshot& snapshot, ProcessorSeen& out) {
+static void read_memory(const Snapshot& snapshot, ProcessorSeen& out) {
     each_line(snapshot.text("/proc/meminfo"), [&](std::string_view line) {
         constexpr std::string_view kTotal = "MemTotal:";
         if (line.starts_with(kTotal))
@@ -225,8 +223,6 @@ void read_memory(const Snapshot& snapshot, ProcessorSeen& out) {
             }
         }
 }
-
-} // namespace
 
 ProcessorSeen read_processor(const Snapshot& snapshot) {
     ProcessorSeen out;

@@ -46,7 +46,7 @@ class Identification {
     std::map<std::pair<std::uint32_t, std::uint32_t>, Registers> leaves_;
 };
 
-/// What a machine shows of its processor, in SI units. `hidden` members are unknown, never zero.
+/// The visible facts of a processor, in SI units. `hidden` members are unknown, never zero.
 struct ProcessorSeen {
     std::string name, vendor; ///< as the processor calls itself; empty: hidden
     std::optional<Microarchitecture> core;

@@ -5,8 +5,6 @@
 
 namespace archsim {
 
-namespace {
-
 using Known = EntryWriter::Known;
 
 // A core of the last ten years has at least 32 KiB of L1 and 512 KiB of L2.
@@ -444,8 +442,6 @@ class Builder : ProcessorFacts {
     EntryWriter out_;
     Known cores_, base_, lanes_;
 };
-
-} // namespace
 
 MachineEntry processor_entry(const ProcessorSeen& seen, const Match& match, const ProbeResult& probe) {
     return Builder(seen, match, probe).build();

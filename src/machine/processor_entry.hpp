@@ -1,6 +1,6 @@
 #pragma once
-// What is seen of a processor -> its entry: which device of the database the name that the hardware gives
-// itself stands for, and what the parts of the entry are made from.
+// From the visible facts of a processor to its entry: which device of the database the name that the hardware
+// gives itself stands for, and what the parts of the entry are made from.
 
 #include "archsim/hardware/device.hpp"
 #include "machine/processor.hpp"
@@ -63,8 +63,8 @@ std::shared_ptr<const Device> find_by_name(std::string_view name, Family family,
 /// By name, then by generation: in a virtual machine the largest, otherwise the one nearest in cores.
 Match match_processor(const ProcessorSeen& seen, std::string_view board, const Devices& devices);
 
-/// What is seen of a processor, the device that it is like, and a number with its origin from whichever of
-/// them has it.
+/// The visible facts of a processor, the device that it is like, and a number with its origin from whichever
+/// of them has it.
 class ProcessorFacts {
   public:
     using Known = EntryWriter::Known;

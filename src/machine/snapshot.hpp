@@ -1,7 +1,7 @@
 #pragma once
-// What a machine says about itself, as texts: files of /proc and /sys, the processor's identification leaves,
-// and the output of the vendors' tools. Capturing is the only step that looks at the machine; everything
-// after it is a function of these texts, and so can be repeated, tested and sent by mail.
+// A machine's own statements, as texts: files of /proc and /sys, the processor's identification leaves, and
+// the output of the vendors' tools. Capturing is the only step that looks at the machine; everything after it
+// is a function of these texts, and so can be repeated, tested and sent by mail.
 
 #include <filesystem>
 #include <map>

@@ -33,7 +33,7 @@ struct MachineFact {
     std::string from; ///< the file, the device or the assumption
 };
 
-/// What a probe measured on the machine itself.
+/// The measurements of a probe on the machine itself.
 struct ProbeResult {
     std::optional<double> clock_hz;         ///< of one core while every core is as busy as it was
     std::optional<double> vector_clock_hz;  ///< the same under wide vector code

@@ -140,8 +140,6 @@ double rows_awaited(const SubgraphWork& work, double batch) {
     return share;
 }
 
-namespace {
-
 /// The stack's costs per element; negative = unknown, the operator's own count stands.
 struct VectorCosts {
     explicit VectorCosts(const Machine& machine)
@@ -161,7 +159,7 @@ struct VectorCosts {
 };
 
 /// Mean, variance and scaling as separate operators that the partitioner joined.
-bool is_decomposed_normalization(const SubgraphWork& work) {
+static bool is_decomposed_normalization(const SubgraphWork& work) {
     int reductions = 0;
     bool root = false;
     for (const OperatorUse& use : work.operators) {
@@ -172,7 +170,7 @@ bool is_decomposed_normalization(const SubgraphWork& work) {
 }
 
 /// Scores that masks leave: as many as the first product of two activations computes.
-double attention_softmax_elements(const OperatorWork& w) {
+static double attention_softmax_elements(const OperatorWork& w) {
     const auto scores =
         std::ranges::find_if(w.contractions, [](const Contraction& c) { return !c.weights_constant; });
     if (scores != w.contractions.end())
@@ -181,7 +179,7 @@ double attention_softmax_elements(const OperatorWork& w) {
     return a.batch * a.heads * a.query_length * a.kv_length;
 }
 
-double pooling_operations(const OperatorUse& use, const VectorCosts& costs) {
+static double pooling_operations(const OperatorUse& use, const VectorCosts& costs) {
     const OperatorWork& w = use.op->work;
     if (costs.pooling < 0 || !w.window)
         return costs.moved(use);
@@ -189,7 +187,7 @@ double pooling_operations(const OperatorUse& use, const VectorCosts& costs) {
 }
 
 /// One exponential per score, which the stack's cost of a score holds.
-void add_softmax(double scores, const VectorCosts& costs, VectorWork& work) {
+static void add_softmax(double scores, const VectorCosts& costs, VectorWork& work) {
     work.operations += costs.softmax * scores;
     work.exponentials += std::max(0.0, costs.activation) * scores;
 }
@@ -200,7 +198,8 @@ struct ElementwisePass {
     double traffic = 0, activation = 0, own = 0;
 };
 
-void add_elementwise(const OperatorUse& use, bool epilogue, bool second_tensor, ElementwisePass& pass) {
+static void add_elementwise(const OperatorUse& use, bool epilogue, bool second_tensor,
+                            ElementwisePass& pass) {
     const OperatorWork& w = use.op->work;
     pass.own = pass.own + w.vector_ops;
     if (w.special_ops > 0)
@@ -209,8 +208,6 @@ void add_elementwise(const OperatorUse& use, bool epilogue, bool second_tensor, 
     if (!epilogue || (second_tensor && two_inputs))
         pass.traffic = std::max(pass.traffic, use.input_elements + use.output_elements);
 }
-
-} // namespace
 
 VectorWork vector_work(const SubgraphWork& work, const Machine& machine) {
     const VectorCosts costs(machine);

@@ -1,5 +1,5 @@
 #pragma once
-// What devices state about their buffers beside a capacity (which operand lies where, which tiles and loop
+// Statements of devices about their buffers beside a capacity (which operand lies where, which tiles and loop
 // orders the machine runs), and what a subgraph then moves beyond reading and writing everything once. For
 // the mappers alone.
 
@@ -85,8 +85,8 @@ double between_layers(const BufferFacts& facts, double capacity);
 struct Again {
     double activations = 0, weights = 0;
 };
-/// Of the subgraph's products outside the host, of which each of `parts` runs a part of the images in a
-/// buffer of its own; widths of `limits` are factors on what elements take. A fused attention keeps its
+/// The sum over the subgraph's products outside the host, of which each of `parts` runs a part of the images
+/// in a buffer of its own; widths of `limits` are factors on what elements take. A fused attention keeps its
 /// scores by its own schedule and is left out.
 Again moved_again(const SubgraphWork& work, const Machine& machine, const tiling::Limits& limits,
                   double parts);

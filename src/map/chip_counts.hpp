@@ -98,7 +98,7 @@ class ChipCounts {
         const double devices = sharing_.tensor;
         const double near = sharing_.node > 0 ? std::min(devices, sharing_.node) : devices;
         const double nodes = devices / near;
-        // What lies in other nodes comes over their network once, by the chip that has the same place there.
+        // Elements in other nodes come over their network once, by the chip that has the same place there.
         counts_->link_elements[i] +=
             ((devices - 1) / devices + (nodes - 1) / devices * (sharing_.network - 1)) * elements(id);
         counts_->collectives[i] += nodes > 1 ? 2 : 1;

@@ -9,20 +9,20 @@
 
 namespace archsim {
 
-/// What a mapper looks at beside the work of a subgraph: subgraphs that differ in nothing else count alike.
+/// A mapper's view beside the work of a subgraph: subgraphs that differ in nothing else count alike.
 enum class LooksAt : std::uint8_t {
     work,       ///< nothing
     neighbours, ///< what is near it and reads the same tensor
     memory      ///< that, and how many bytes are alive while it runs
 };
 
-/// What a mapper implements besides Mapper when its counts follow from the structure and the parameters of a
+/// Implemented besides Mapper by those whose counts follow from the structure and the parameters of a
 /// machine, and from no other rate than it says. A rate being there or not is structure.
 class CountsOfStructure {
   public:
     /// Whether counts depend on the rates that `lever` (peak, bandwidth or on_chip) changes.
     virtual bool counts_depend_on(Lever lever, const Machine& machine) const;
-    /// What tells subgraphs of the same work apart for it.
+    /// Tells subgraphs of the same work apart.
     virtual LooksAt looks_at() const { return LooksAt::memory; }
     /// Whether it counts a network in one of these formats, floats of one width, otherwise than in the other.
     virtual bool tells_apart(Precision, Precision, const Machine&) const { return true; }

@@ -19,10 +19,8 @@
 
 namespace archsim {
 
-namespace {
-
 template <class Value>
-constexpr bool kPlain = std::is_arithmetic_v<Value> || std::is_enum_v<Value>;
+static constexpr bool kPlain = std::is_arithmetic_v<Value> || std::is_enum_v<Value>;
 
 /// Bytes of what is compared, one value after the other; lists are preceded by their length.
 class Key {
@@ -213,8 +211,6 @@ class PlacesAndBytes {
     std::vector<Slot> slots_;
 };
 
-} // namespace
-
 std::shared_ptr<const GraphKinds> find_kinds(const ShapedGraph& graph, const DerivedCounts* derived) {
     const std::vector<Operator>& operators = derived ? derived->operators : graph.operators;
     GraphKinds kinds{.lm_head = find_lm_head_weights(graph), .wide = find_wide_tensors(graph)};
@@ -237,7 +233,7 @@ std::shared_ptr<const GraphKinds> find_kinds(const ShapedGraph& graph, const Der
         if (out != kNoTensor)
             results[out] = 1;
     for (TensorId id = 0; id < graph.tensors.size(); ++id) {
-        // What a tensor is to people (learned, a statistic, of data-dependent size), whether callers may
+        // The role of a tensor for people (learned, a statistic, of data-dependent size), whether callers may
         // replace it, which has decided how operators fuse, and how its stored elements pack values, which
         // storage_bits counts, change no work.
         const auto& [name, type, value_kind, role, known, data_dependent, at_upper_bound, buffer, replaceable,
@@ -261,7 +257,7 @@ SubgraphClasses classify_subgraphs(const ShapedGraph& graph, const GraphKinds& k
     SubgraphKey writer(graph, kinds);
     Key key;
     Numbering by_work, by_input, by_place;
-    // What products of one tensor see around them is alike, and found once for all: there may be very many.
+    // The surroundings of products of one tensor are alike, and found once for all: there may be very many.
     constexpr std::uint32_t kNone = UINT32_MAX;
     std::vector<std::uint32_t> around(count, kNone);
     for (std::uint32_t i = 0; i < count; ++i) {

@@ -1,6 +1,6 @@
 #pragma once
-// What the works of one graph and of one partition have in common whatever the formats, found once and kept
-// by who asks for many formats.
+// The common part of the works of one graph and of one partition whatever the formats, found once and kept by
+// who asks for many formats.
 
 #include "archsim/map/work.hpp"
 
@@ -11,8 +11,8 @@ struct GraphKinds;
 std::shared_ptr<const GraphKinds> find_kinds(const ShapedGraph& graph,
                                              const DerivedCounts* derived = nullptr);
 
-/// What was found out about one partition of graphs that differ in sizes alone: plans of its memory by the
-/// sizes of its buffers, classes of its subgraphs by the kinds of a graph. Safe to use from several threads.
+/// Findings about one partition of graphs that differ in sizes alone: plans of its memory by the sizes of its
+/// buffers, classes of its subgraphs by the kinds of a graph. Safe to use from several threads.
 class PartitionFindings;
 std::shared_ptr<const PartitionFindings> no_findings_yet();
 

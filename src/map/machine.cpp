@@ -12,16 +12,14 @@
 
 namespace archsim {
 
-namespace {
-
 /// A stack for every generation describes no software: nothing is a share of something by its decree.
-bool assumes_nothing(const Runtime& stack) {
+static bool assumes_nothing(const Runtime& stack) {
     return std::ranges::find(stack.generations, "*") != stack.generations.end();
 }
 
-/// Of each class of engines those that are listed first, the strongest: a network waits for the slowest of
+/// The count of each class's engines that are listed first, the strongest: a network waits for the slowest of
 /// the units that share it, so that stacks leave a hybrid processor's efficiency cores out.
-double largest_unit_count(const Device& device) {
+static double largest_unit_count(const Device& device) {
     std::map<EngineClass, double> first;
     for (const Engine& engine : device.engines)
         first.try_emplace(engine.kind, engine.count);
@@ -31,8 +29,8 @@ double largest_unit_count(const Device& device) {
     return units;
 }
 
-/// What the driver, and of a memory that the host uses, too, its system lets programs have.
-double usable_memory(const Device& device) {
+/// The memory that the driver, and the system of a host that shares it, let programs have.
+static double usable_memory(const Device& device) {
     const double capacity = device.dram->capacity.value_or(0);
     const bool small = capacity <= family_number(device, "small_memory").value_or(0);
     const bool shared = device.family.row().is_host || device.host_link_type == "shared memory";
@@ -178,8 +176,6 @@ class MachineBuilder {
 
     Machine& m_;
 };
-
-} // namespace
 
 double operations_per_cycle(const Device& device, const Engine& engine, Precision p) {
     const double rate = engine.rate(p).value;

@@ -5,8 +5,6 @@
 
 namespace archsim {
 
-namespace {
-
 /// Offset planning compares each buffer with those placed before it and alive with it, in the worst case with
 /// all; above this many the search is not worth its time and the arena is reported as its lower bound.
 constexpr std::size_t kLargestPlan = 4096;
@@ -122,7 +120,8 @@ class ManyPlacements {
 };
 
 template <class Placements>
-double best_fit_arena(std::span<const Buffer> buffers, std::span<const double> sizes, std::size_t steps) {
+static double best_fit_arena(std::span<const Buffer> buffers, std::span<const double> sizes,
+                             std::size_t steps) {
     std::vector<std::size_t> order(buffers.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return sizes[a] > sizes[b]; });
@@ -137,8 +136,6 @@ double best_fit_arena(std::span<const Buffer> buffers, std::span<const double> s
     }
     return arena;
 }
-
-} // namespace
 
 MemoryPlan plan_memory(std::span<const Buffer> buffers, std::span<const double> sizes, std::size_t steps) {
     MemoryPlan plan;

@@ -1,5 +1,5 @@
 #pragma once
-// What the work of a network is made with: which of its subgraphs are the same, which tensors formats treat
+// The steps that make the work of a network: which of its subgraphs are the same, which tensors formats treat
 // apart, and its memory by liveness.
 //
 // Networks repeat themselves: the layers of a transformer, the blocks of a residual network. Subgraphs that

@@ -1,6 +1,6 @@
 #pragma once
-// What a chip can keep near its compute units, and what these do per cycle of the clock that a machine counts
-// in.
+// The capacity that a chip has near its compute units, and what these do per cycle of the clock that a
+// machine counts in.
 
 #include "archsim/map/machine.hpp"
 

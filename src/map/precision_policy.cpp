@@ -1,5 +1,4 @@
-// What a device does when it lacks the requested format. The result is never silently equal: the note says
-// it.
+// The substitute for a format that a device lacks. The result is never silently equal: the note says it.
 
 #include "archsim/map/machine.hpp"
 #include "hardware/parameter_site.hpp"
@@ -11,16 +10,14 @@
 
 namespace archsim {
 
-namespace {
-
-bool native(const Device& device, const Runtime& runtime, Precision p) {
+static bool native(const Device& device, const Runtime& runtime, Precision p) {
     return runtime.allows(p) && std::ranges::any_of(device.engines, [&](const Engine& engine) {
                return engine.kind != EngineClass::special && engine.supports(p) && uses(runtime, engine);
            });
 }
 
 /// Formats tried in turn when the requested one is missing: same class and wider first, then other classes.
-std::vector<Precision> alternatives(Precision p) {
+static std::vector<Precision> alternatives(Precision p) {
     switch (p) {
     case Precision::fp64:
         return {}; // whoever asks for it needs its digits
@@ -48,7 +45,7 @@ std::vector<Precision> alternatives(Precision p) {
     return {};
 }
 
-std::string explain(Precision asked, Precision runs) {
+static std::string explain(Precision asked, Precision runs) {
     if (is_integer(runs) && !is_integer(asked))
         return fmt::format(
             "runs {}: the device has no floating-point matrix path, the model must be quantised",
@@ -62,7 +59,8 @@ std::string explain(Precision asked, Precision runs) {
 }
 
 /// The stack's own choice for fp32 tensors, where the device has the format; storage stays as asked.
-bool take_default_mathematics(const Device& device, const Runtime& runtime, ExecutedPrecision& result) {
+static bool take_default_mathematics(const Device& device, const Runtime& runtime,
+                                     ExecutedPrecision& result) {
     PrecisionConfig& config = result.config;
     if (config.compute != Precision::fp32 || config.weights != Precision::fp32 || config.strict_fp32)
         return false;
@@ -85,8 +83,8 @@ bool take_default_mathematics(const Device& device, const Runtime& runtime, Exec
     return true;
 }
 
-ExecutedPrecision find_formats(const Device& device, const Runtime& runtime,
-                               const PrecisionConfig& requested) {
+static ExecutedPrecision find_formats(const Device& device, const Runtime& runtime,
+                                      const PrecisionConfig& requested) {
     ExecutedPrecision result{.config = requested};
     if (take_default_mathematics(device, runtime, result))
         return result;
@@ -122,11 +120,9 @@ ExecutedPrecision find_formats(const Device& device, const Runtime& runtime,
     return result;
 }
 
-bool is_half(Precision p) {
+static bool is_half(Precision p) {
     return p == Precision::fp16 || p == Precision::bf16;
 }
-
-} // namespace
 
 ExecutedPrecision resolve_precision(const Device& device, const Runtime& runtime,
                                     const PrecisionConfig& requested) {

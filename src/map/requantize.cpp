@@ -8,10 +8,8 @@
 
 namespace archsim::accelerator {
 
-namespace {
-
 /// Kernels that scale what they write anyway, so that the scale of the result costs nothing more.
-bool writes_any_scale(OpKind kind) {
+static bool writes_any_scale(OpKind kind) {
     switch (kind) {
     case OpKind::convolution:
     case OpKind::matmul:
@@ -57,8 +55,6 @@ struct Readers {
     std::vector<const Operator*> producer;
     std::vector<std::uint32_t> readers;
 };
-
-} // namespace
 
 Requantized requantized_inputs(const ShapedGraph& graph) {
     const auto joins = [](const Operator& op) { return op.type == "Concat" && !op.folded; };

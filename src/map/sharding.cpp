@@ -12,15 +12,13 @@
 
 namespace archsim {
 
-namespace {
-
 /// Products with weights in one operator.
-double constant_products(const Operator& op) {
+static double constant_products(const Operator& op) {
     return static_cast<double>(std::ranges::count_if(op.work.contractions, &Contraction::weights_constant));
 }
 
 /// Several layers of weights in one operator: experts of a mixture.
-bool joins_experts(const Operator& op) {
+static bool joins_experts(const Operator& op) {
     return op.work.kind == OpKind::matmul && constant_products(op) > 1;
 }
 
@@ -79,27 +77,27 @@ class ProductFlow {
 };
 
 /// How a tensor lies over the devices.
-enum class Layout : std::uint8_t {
+enum class TensorLayout : std::uint8_t {
     whole,   ///< a copy on every chip
     columns, ///< the last axis, or the channels, in parts
     heads,   ///< an axis of independent heads in parts; the others are complete
 };
 
 struct State {
-    Layout layout = Layout::whole;
+    TensorLayout layout = TensorLayout::whole;
     double share = 1;
-    bool spread() const { return layout != Layout::whole; }
+    bool spread() const { return layout != TensorLayout::whole; }
 };
 
 /// Busiest chip's part of `count` indivisible things.
-double whole_share(double count, double devices) {
+static double whole_share(double count, double devices) {
     return count > 0 ? std::ceil(count / devices) / count : 1;
 }
 
 /// Mean of the largest of n standard normal deviates (Tippett, Biometrika 17, 1925): 0.564, 1.029, 1.424 for
 /// 2, 4 and 8. Of a distribution F it is the integral of 1 - F^n over what is above 0, less that of F^n
 /// below.
-double largest_of(double n) {
+static double largest_of(double n) {
     constexpr int kSteps = 128;
     constexpr double kFar = 8, kStep = kFar / kSteps; // as many deviations; F is 1 there
     double sum = 0;
@@ -120,7 +118,7 @@ class Sharder {
     std::shared_ptr<const DerivedCounts> run() {
         for (TensorId in : graph_.inputs)
             if (in != kNoTensor && graph_.tensors[in].kv_cache)
-                states_[in] = {Layout::heads, cache_share(graph_.tensors[in])};
+                states_[in] = {TensorLayout::heads, cache_share(graph_.tensors[in])};
         for (std::uint32_t i = 0; i < graph_.operators.size(); ++i)
             if (!graph_.operators[i].folded)
                 place(i);
@@ -203,7 +201,7 @@ class Sharder {
         const Shape &a = graph_.tensors[from].shape, &b = graph_.tensors[to].shape;
         if (a.empty() || b.empty() || a.back() == b.back())
             return state;
-        state.layout = b.back() < a.back() ? Layout::heads : Layout::columns;
+        state.layout = b.back() < a.back() ? TensorLayout::heads : TensorLayout::columns;
         return state;
     }
 
@@ -236,7 +234,7 @@ class Sharder {
     /// what is made of one tensor, such as queries and keys, in one go (vllm-project/vllm#31493).
     void place_norm(std::uint32_t i) {
         const auto source = spread_input(graph_.operators[i]);
-        if (!source || states_[*source].layout != Layout::columns)
+        if (!source || states_[*source].layout != TensorLayout::columns)
             return place_row_wise(i);
         spread(i, states_[*source]);
         const double width = std::max(1.0, static_cast<double>(graph_.tensors[*source].shape.back()));
@@ -248,7 +246,7 @@ class Sharder {
     /// Needs complete rows: independent heads have them, columns must be gathered.
     void place_row_wise(std::uint32_t i) {
         const auto source = spread_input(graph_.operators[i]);
-        if (source && states_[*source].layout == Layout::heads)
+        if (source && states_[*source].layout == TensorLayout::heads)
             spread(i, states_[*source]);
         else
             place_whole(i);
@@ -283,7 +281,7 @@ class Sharder {
         if (grouped || c.n < devices_ || !(flow_.reaches_product(out) || flow_.reaches_heads(out)) ||
             flow_.part_normed(out))
             return counts_.keep_weights(i);
-        spread(i, {Layout::columns, 1 / devices_}, false);
+        spread(i, {TensorLayout::columns, 1 / devices_}, false);
         for (Contraction& part : counts_.part(i).work.contractions)
             part.n /= devices_;
         counts_.scale_window(i, 1, 1 / devices_);
@@ -302,7 +300,7 @@ class Sharder {
     void place_blocks(std::uint32_t i) {
         Contraction& c = counts_.part(i).work.contractions.front();
         const double share = whole_share(c.groups, devices_);
-        spread(i, {Layout::columns, share});
+        spread(i, {TensorLayout::columns, share});
         c.groups *= share;
     }
 
@@ -316,7 +314,7 @@ class Sharder {
     }
 
     /// Independent products side by side: heads, or channel groups.
-    void place_groups(std::uint32_t i, Layout layout) {
+    void place_groups(std::uint32_t i, TensorLayout layout) {
         Operator& part = counts_.part(i);
         const Shape& shape = graph_.tensors[part.outputs.front()].shape;
         const double groups = part.work.window    ? part.work.window->groups
@@ -375,7 +373,7 @@ class Sharder {
         const double tokens = elements(part.inputs.front()) / first.k, chosen = first.groups * first.m,
                      picks = chosen / tokens;
         const double own = std::ceil(experts / devices), share = own / experts, all = chosen * groups;
-        // Of its experts a chip reads those that somebody picked, the busiest as many standard deviations
+        // A chip reads those of its experts that somebody picked, the busiest as many standard deviations
         // above the mean as its rows are.
         const double picked = 1 - same_everywhere(std::pow(1 - picks / experts, tokens * groups));
         if (devices != spread_over_)
@@ -455,10 +453,10 @@ class Sharder {
             if (id == kNoTensor)
                 continue;
             // A cache of one narrow vector for all heads is on every chip.
-            states_[id] = out == 0 ? State{Layout::columns, share}
+            states_[id] = out == 0 ? State{TensorLayout::columns, share}
                           : graph_.tensors[id].kv_cache
-                              ? State{Layout::heads, cache_share(graph_.tensors[id])}
-                              : State{Layout::heads, kv_share};
+                              ? State{TensorLayout::heads, cache_share(graph_.tensors[id])}
+                              : State{TensorLayout::heads, kv_share};
             counts_.limit_write(part, out, states_[id].share);
         }
     }
@@ -499,8 +497,6 @@ class Sharder {
     std::set<TensorId> normed_;         ///< whose products are normed in parts
     std::vector<std::uint32_t> worker_; ///< operator with a kernel that made each tensor
 };
-
-} // namespace
 
 std::shared_ptr<const DerivedCounts> shard(const ShapedGraph& graph, const Sharing& sharing) {
     return Sharder(graph, sharing).run();

@@ -20,7 +20,7 @@ enum class Storage : std::uint8_t {
     table ///< rows of which are looked up
 };
 
-/// What of a tensor decides its bits per element.
+/// The facts of a tensor that decide its bits per element.
 struct TensorFormat {
     explicit TensorFormat(const ShapedTensor& tensor)
         : storage_bits(tensor.storage_bits), type(tensor.type), kv_cache(tensor.kv_cache) {}

@@ -1,5 +1,5 @@
 #pragma once
-// What mappers may implement besides Mapper: how they tile products, and other ways to lay a network out.
+// Interfaces beside Mapper: how mappers tile products, and other ways to lay a network out.
 
 #include "archsim/extend/mapper.hpp"
 #include "map/tiling.hpp"
@@ -40,7 +40,7 @@ class ViewMapper : public NetworkMapper {
     virtual void count(const View& view, const SubgraphWork& work, Mapping& out) const = 0;
 };
 
-/// What a mapper implements besides Mapper when it tiles products: the schedule of a subgraph's largest one.
+/// Implemented besides Mapper by those that tile products: the schedule of a subgraph's largest one.
 class KnowsTiling {
   public:
     struct Tiled {
@@ -59,8 +59,8 @@ class KnowsTiling {
     ~KnowsTiling() = default;
 };
 
-/// What a mapper implements besides Mapper when a compiler may lay the same network out otherwise: in parts
-/// in turn although it fits as a whole. A network runs in the fastest way.
+/// Implemented besides Mapper where a compiler may lay the same network out otherwise: in parts in turn
+/// although it fits as a whole. A network runs in the fastest way.
 class KnowsArrangements {
   public:
     /// Mappers that count the network in the other ways that are open to it on this machine. They live as

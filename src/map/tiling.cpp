@@ -8,8 +8,6 @@
 
 namespace archsim::tiling {
 
-namespace {
-
 /// Tile sizes of an extent, whatever the buffer: even cuts into 1, 2, 3 .. parts, more coarsely spaced the
 /// more parts there are, and the smallest tile. They do not follow the room, so that more room never takes
 /// one away.
@@ -46,10 +44,10 @@ struct Axis {
     }
 };
 
-constexpr std::size_t at(Operand operand) {
+static constexpr std::size_t at(Operand operand) {
     return static_cast<std::size_t>(operand);
 }
-constexpr std::size_t at(Stationary kept) {
+static constexpr std::size_t at(Stationary kept) {
     return static_cast<std::size_t>(kept);
 }
 
@@ -141,7 +139,7 @@ class Search {
         }
         take(t);
     }
-    /// What a tile of so many outputs moves at least: inputs pass for each, unless they stay.
+    /// The least that a tile of so many outputs moves: inputs pass for each, unless they stay.
     double least_with(double k) const {
         const bool stays = runs_[at(Stationary::input)];
         return sizes_[at(Operand::input)] * (stays ? 1 : std::ceil(n_.outputs / k)) +
@@ -259,8 +257,6 @@ class Search {
     std::array<bool, kStationary> runs_;
     Tiling best_;
 };
-
-} // namespace
 
 std::string_view name_of(Stationary kept) {
     constexpr std::array<std::string_view, kStationary> kNames = {"weight-stationary", "output-stationary",

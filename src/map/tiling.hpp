@@ -32,7 +32,7 @@ enum class Stationary : std::uint8_t { weight, output, input };
 inline constexpr std::size_t kStationary = 3;
 std::string_view name_of(Stationary kept); ///< "weight-stationary"
 
-/// What the buffers hold and which tiles the machine can run.
+/// The capacity of the buffers, and the tiles that the machine can run.
 struct Limits {
     double shared = 0;                            ///< bytes of operands without a buffer of their own
     std::array<double, kOperands> own{};          ///< bytes of one operand's; 0: it lies in the shared one

@@ -4,8 +4,6 @@
 
 namespace archsim {
 
-namespace {
-
 /// Which tensors are results of products, as far as linear layers add their bias to them.
 class WideTensors {
   public:
@@ -67,8 +65,6 @@ class WideTensors {
     const ShapedGraph& graph_;
     std::vector<std::uint8_t> wide_, product_;
 };
-
-} // namespace
 
 bool multiplies(OpKind kind) {
     return kind == OpKind::convolution || kind == OpKind::matmul || kind == OpKind::attention ||

@@ -17,14 +17,12 @@
 
 namespace archsim {
 
-namespace {
-
-bool has_work(const SubgraphMember& member) {
+static bool has_work(const SubgraphMember& member) {
     return member.reason != FusionReason::transparent && member.reason != FusionReason::in_place;
 }
 
 /// Scale and shift disappear into the contraction's weights.
-bool folded_away(const SubgraphMember& member) {
+static bool folded_away(const SubgraphMember& member) {
     return member.reason == FusionReason::batch_norm_folded;
 }
 
@@ -68,7 +66,7 @@ class WorkBuilder {
         return work;
     }
 
-    /// What build() makes of a subgraph that is like one it was called for.
+    /// As build() of a subgraph that is like one it was called for.
     SubgraphWork build_like(const SubgraphWork& first, const Subgraph& s, std::uint32_t index) {
         SubgraphWork work = first;
         work.name = s.name;
@@ -135,7 +133,7 @@ class WorkBuilder {
                    : precision_.activations;
     }
 
-    /// What operands of `bits` are multiplied in.
+    /// The format that operands of `bits` are multiplied in.
     Precision meeting(double bits) const {
         return bits >= bits_of(precision_.activations) ? precision_.activations
                                                        : product_format(bits, precision_.compute);
@@ -289,9 +287,9 @@ class WorkBuilder {
 
 /// Classes whose subgraphs are executed in the same places too: what stands behind the end of the compiler's
 /// part is unlike the same before it.
-std::shared_ptr<const SubgraphClasses> split_by_place(const SubgraphClasses& classes,
-                                                      const Partition& partition,
-                                                      std::span<const std::uint8_t> places) {
+static std::shared_ptr<const SubgraphClasses> split_by_place(const SubgraphClasses& classes,
+                                                             const Partition& partition,
+                                                             std::span<const std::uint8_t> places) {
     auto own = std::make_shared<SubgraphClasses>(classes);
     std::vector<std::string> patterns(partition.subgraphs.size());
     for (std::size_t i = 0; i < patterns.size(); ++i)
@@ -304,8 +302,6 @@ std::shared_ptr<const SubgraphClasses> split_by_place(const SubgraphClasses& cla
     }
     return own;
 }
-
-} // namespace
 
 class PartitionFindings {
   public:

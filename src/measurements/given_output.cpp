@@ -4,7 +4,6 @@
 #include "core/text_file.hpp"
 #include "session/given.hpp"
 
-#include <algorithm>
 #include <filesystem>
 #include <iterator>
 #include <utility>

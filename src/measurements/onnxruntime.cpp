@@ -19,15 +19,13 @@
 
 namespace archsim::tool_output {
 
-namespace {
-
 using Json = nlohmann::json;
 
 // Inferences that fill caches and arenas.
 constexpr std::size_t kWarmUp = 3;
 constexpr std::string_view kKernel = "_kernel_time";
 
-double median_of(std::vector<double> values) {
+static double median_of(std::vector<double> values) {
     if (values.size() > 2 * kWarmUp)
         values.erase(values.begin(), values.begin() + kWarmUp);
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -39,8 +37,6 @@ struct Kernel {
     std::string name, kind;
     std::vector<double> seconds;
 };
-
-} // namespace
 
 bool is_onnxruntime_profile(std::string_view text) {
     return text.substr(0, text.find_first_not_of(" \t\r\n") + 1).ends_with('[') &&

@@ -15,22 +15,20 @@
 
 namespace archsim::tool_output {
 
-namespace {
-
 using Json = nlohmann::json;
 
-double number_at(const Json& object, std::string_view key) {
+static double number_at(const Json& object, std::string_view key) {
     const auto found = object.find(key);
     return found != object.end() && found->is_number() ? found->get<double>() : 0;
 }
 
-std::string text_at(const Json& object, std::string_view key) {
+static std::string text_at(const Json& object, std::string_view key) {
     const auto found = object.find(key);
     return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
 /// The first value of that name, however deep.
-const Json* named(const Json& value, std::string_view key) {
+static const Json* named(const Json& value, std::string_view key) {
     if (value.is_object())
         if (const auto found = value.find(key); found != value.end() && !found->is_null())
             return &*found;
@@ -42,7 +40,7 @@ const Json* named(const Json& value, std::string_view key) {
 }
 
 /// Python writes numbers that JSON does not have: "request_rate": Infinity.
-Json parsed(std::string_view text) {
+static Json parsed(std::string_view text) {
     std::string plain;
     plain.reserve(text.size());
     while (!text.empty()) {
@@ -65,7 +63,7 @@ struct Run {
     bool at_rate = false; ///< `in_flight` follows from a rate (Little's law), the client held no number
 };
 
-void add_rows(ToolOutput& out, const Run& run) {
+static void add_rows(ToolOutput& out, const Run& run) {
     if (!(run.in_flight > 0) || !(run.prompt_tokens > 0) || !(run.output_tokens > 0))
         return;
     constexpr double kMostInFlight = 1e6;
@@ -88,7 +86,7 @@ void add_rows(ToolOutput& out, const Run& run) {
 }
 
 /// Requests in flight: the limit that the client held, else their rate times their time (Little's law).
-double in_flight_of(const Json& result, Run& run) {
+static double in_flight_of(const Json& result, Run& run) {
     if (const double held = number_at(result, "max_concurrency"); held > 0)
         return held;
     const double lasts = number_at(result, "duration"), completed = number_at(result, "completed");
@@ -98,7 +96,7 @@ double in_flight_of(const Json& result, Run& run) {
     return completed / lasts * kMilli * (run.first_ms + run.each_ms * std::max(0.0, run.output_tokens - 1));
 }
 
-Run run_of(const Json& result) {
+static Run run_of(const Json& result) {
     Run run;
     const std::string backend = text_at(result, "backend");
     run.model = text_at(result, "model_id");
@@ -118,13 +116,13 @@ Run run_of(const Json& result) {
     return run;
 }
 
-double average_of(const Json& result, std::string_view metric) {
+static double average_of(const Json& result, std::string_view metric) {
     const auto found = result.find(metric);
     return found != result.end() && found->is_object() ? number_at(*found, "avg") : 0;
 }
 
 /// Milliseconds, whatever unit it has.
-double milliseconds_of(const Json& result, std::string_view metric) {
+static double milliseconds_of(const Json& result, std::string_view metric) {
     const auto found = result.find(metric);
     if (found == result.end() || !found->is_object())
         return 0;
@@ -135,8 +133,6 @@ double milliseconds_of(const Json& result, std::string_view metric) {
                                        : unit == "ns"               ? kNanosecond
                                                                     : 1);
 }
-
-} // namespace
 
 bool is_serving_bench(std::string_view text) {
     return text.find("\"mean_ttft_ms\"") != std::string_view::npos &&

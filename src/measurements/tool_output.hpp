@@ -1,6 +1,6 @@
 #pragma once
-// What the runtimes' own tools print when they measure: read into measurement rows and times per layer, so
-// that an estimate can be checked, and a device calibrated, without typing numbers.
+// The output of the runtimes' own measuring tools, read into measurement rows and times per layer, so that an
+// estimate can be checked, and a device calibrated, without typing numbers.
 
 #include "archsim/compare/measured_row.hpp"
 #include "measurements/types.hpp"
@@ -13,15 +13,15 @@
 
 namespace archsim {
 
-/// What a log often does not say. Members that are set win over what is read, but for the precision: that of
-/// the output is what ran.
+/// Facts that a log often does not say. Members that are set win over what is read, but for the precision:
+/// that of the output is what ran.
 struct MeasuredContext {
     std::string model, hardware, power_mode, precision;
     std::string runtime; ///< of words about language models; empty: what runs the file
     std::optional<int> batch;
     std::string sequence;
     double devices = 0; ///< that share the model; 0: what is read, or one
-    /// What is read wins over the model and the device, too.
+    /// The log wins over the model and the device, too.
     bool only_missing = false;
 };
 

@@ -75,15 +75,13 @@ void add_rotation(NodeContext& c, double elements) {
     c.work().vector_ops += 3 * elements;
 }
 
-namespace {
-
 /// Sizes of ai.onnx.Attention: Q, K, V, mask, past key, past value, valid lengths.
 struct OnnxAttention : AttentionDims {
     AttentionSizes counted;
     bool packed = false; ///< rank 3: heads side by side in the last axis
 };
 
-OnnxAttention onnx_attention(const NodeContext& c) {
+static OnnxAttention onnx_attention(const NodeContext& c) {
     OnnxAttention a;
     const Shape &q = c.shape(0), &k = c.shape(1), &v = c.shape(2);
     a.packed = q.size() == 3;
@@ -130,7 +128,7 @@ OnnxAttention onnx_attention(const NodeContext& c) {
     return a;
 }
 
-void infer_attention(NodeContext& c) {
+static void infer_attention(NodeContext& c) {
     const OnnxAttention a = onnx_attention(c);
     if (a.packed)
         c.set_output(0, c.type(0), {a.batch, a.query, a.heads * a.value});
@@ -141,7 +139,7 @@ void infer_attention(NodeContext& c) {
     c.set_output(3, c.type(0), {a.batch, a.heads, a.query, a.total});
 }
 
-void work_attention(NodeContext& c) {
+static void work_attention(NodeContext& c) {
     const AttentionSizes s = onnx_attention(c).counted;
     attention_work(c, s);
     for (std::uint16_t i = 0; i < 2; ++i) {
@@ -156,7 +154,7 @@ void work_attention(NodeContext& c) {
     }
 }
 
-void work_rotary(NodeContext& c) {
+static void work_rotary(NodeContext& c) {
     mark_learned_from(c, 1, false); // positions, cosines and sines
     double rotated = c.elements(0);
     const auto part = static_cast<double>(c.integer("rotary_embedding_dim", 0));
@@ -180,8 +178,6 @@ constexpr OperatorRow kAttentionRows[] = {
     kMicrosoft.elementwise("MRotaryEmbedding", 1, infer_same, work_rotary, {3, 0},
                            "rotary positions with separate time, height and width indices"),
 };
-
-} // namespace
 
 constinit const std::span<const OperatorRow> attention_rows = kAttentionRows;
 

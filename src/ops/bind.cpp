@@ -8,11 +8,9 @@
 
 namespace archsim {
 
-namespace {
-
 /// Symbol of the leading dimension that means "batch": that of the first graph input which has a symbolic or
 /// unnamed leading dimension.
-std::optional<std::string> batch_symbol(const Graph& graph) {
+static std::optional<std::string> batch_symbol(const Graph& graph) {
     for (const TensorId id : graph.inputs) {
         const Tensor& t = graph.tensors[id];
         if (t.role == TensorRole::initializer || !t.shape || t.shape->empty())
@@ -24,7 +22,7 @@ std::optional<std::string> batch_symbol(const Graph& graph) {
 }
 
 /// Leading dimension of the first input, where the file fixes it.
-std::optional<std::int64_t> fixed_batch(const Graph& graph) {
+static std::optional<std::int64_t> fixed_batch(const Graph& graph) {
     for (const TensorId id : graph.inputs) {
         const Tensor& t = graph.tensors[id];
         if (t.role == TensorRole::input && t.kind == ValueKind::tensor && t.shape && !t.shape->empty())
@@ -200,7 +198,7 @@ class InputBinder {
     std::optional<std::string> batch_symbol_;
 };
 
-void add_tensors(const Graph& graph, BindState& state) {
+static void add_tensors(const Graph& graph, BindState& state) {
     state.graph.tensors.reserve(graph.tensors.size() + graph.tensors.size() / 16);
     state.values.reserve(state.graph.tensors.capacity());
     InputBinder inputs(graph, state);
@@ -235,7 +233,7 @@ void add_tensors(const Graph& graph, BindState& state) {
 /// Nodes of archsim.Stored say how constants and states lie in memory: bits per element of each input, and
 /// the format of most weights where it is narrow, that of products with them, which inputs are quantised
 /// alone beside these, and the format of a cache.
-void apply_stored(const Graph& graph, ShapedGraph& bound) {
+static void apply_stored(const Graph& graph, ShapedGraph& bound) {
     for (const Node& node : graph.nodes) {
         if (node.op_type != "Stored" || node.domain != kArchsimDomain)
             continue;
@@ -259,7 +257,7 @@ void apply_stored(const Graph& graph, ShapedGraph& bound) {
     }
 }
 
-void check_opset(const Graph& graph, BindState& state) {
+static void check_opset(const Graph& graph, BindState& state) {
     for (const auto& [domain, version] : graph.opset_imports) {
         if ((!domain.empty() && domain != "ai.onnx") || version <= kNewestOpset)
             continue;
@@ -279,9 +277,9 @@ struct Pass {
     std::vector<OpenSize> open;
 };
 
-Pass bind_once(const Graph& graph, const Bindings& bindings,
-               const std::map<std::string, std::int64_t>& defaults, const OperatorRegistry& registry,
-               const Budget& budget) {
+static Pass bind_once(const Graph& graph, const Bindings& bindings,
+                      const std::map<std::string, std::int64_t>& defaults, const OperatorRegistry& registry,
+                      const Budget& budget) {
     BindState state(bindings, defaults, registry, Spending(budget, graph.name));
     state.graph.name = graph.name;
     state.graph.inputs = graph.inputs;
@@ -315,9 +313,9 @@ Pass bind_once(const Graph& graph, const Bindings& bindings,
 
 /// Puts sizes at which the network binds into the hints, where the usual ones do not: a network that halves
 /// its image five times takes no width of 224 / 3.
-void offer_sizes_that_run(Pass& pass, const Graph& graph, const Bindings& bindings,
-                          const std::map<std::string, std::int64_t>& defaults,
-                          const OperatorRegistry& registry, const Budget& budget) {
+static void offer_sizes_that_run(Pass& pass, const Graph& graph, const Bindings& bindings,
+                                 const std::map<std::string, std::int64_t>& defaults,
+                                 const OperatorRegistry& registry, const Budget& budget) {
     for (std::size_t attempt = 0; attempt < kMostUsualSizes; ++attempt) {
         Bindings tried = bindings;
         for (const OpenSize& open : pass.open)
@@ -334,8 +332,6 @@ void offer_sizes_that_run(Pass& pass, const Graph& graph, const Bindings& bindin
         return;
     }
 }
-
-} // namespace
 
 ShapedGraph bind(const Graph& graph, const Bindings& bindings,
                  const std::map<std::string, std::int64_t>& defaults, const OperatorRegistry& registry,

@@ -11,7 +11,7 @@ namespace archsim {
 // Helpers.
 
 [[noreturn]] void malformed(std::string message);
-/// Of shapes that contradict each other.
+/// Throws for shapes that contradict each other.
 [[noreturn]] void sizes_differ(std::string message);
 /// The value of input i; throws NodeProblem where the node has no such input or its value is not known.
 const Constant& known_value(const NodeContext& c, std::size_t i);
@@ -73,7 +73,7 @@ void work_movement(NodeContext& c);
 void work_free(NodeContext& c);
 /// One more product, with its multiply-accumulates.
 void add_product(NodeContext& c, const Contraction& product);
-/// Of an input only so many elements are read, of an output written.
+/// Only so many elements of an input are read, or of an output written.
 void read_part(NodeContext& c, std::size_t input, double elements);
 void write_part(NodeContext& c, std::size_t output, double elements);
 void mark_learned(NodeContext& c, std::initializer_list<std::size_t> inputs, bool learned = true);

@@ -8,9 +8,7 @@
 
 namespace archsim {
 
-namespace {
-
-std::int64_t positive_heads(const NodeContext& c, std::string_view key) {
+static std::int64_t positive_heads(const NodeContext& c, std::string_view key) {
     const std::int64_t heads = c.integer(key, 0);
     if (heads < 1)
         malformed("attribute '" + std::string(key) + "' must be positive");
@@ -18,7 +16,7 @@ std::int64_t positive_heads(const NodeContext& c, std::string_view key) {
 }
 
 /// The product of `rows` x K inputs by a K x N projection held in input `weights`.
-void project(NodeContext& c, std::size_t weights, std::size_t bias, double rows) {
+static void project(NodeContext& c, std::size_t weights, std::size_t bias, double rows) {
     Contraction projection{.m = rows,
                            .n = extent(c, weights, 1),
                            .k = extent(c, weights, 0),
@@ -34,7 +32,7 @@ void project(NodeContext& c, std::size_t weights, std::size_t bias, double rows)
 /// Caches of keys (input `past`, output 1) and values (the next ones). A past and a present cache share their
 /// buffer in every serving runtime, so only new positions are written; of a longer buffer only the valid part
 /// is read, and of that the window.
-void mark_caches(NodeContext& c, std::size_t past, const AttentionSizes& s) {
+static void mark_caches(NodeContext& c, std::size_t past, const AttentionSizes& s) {
     const double cached = std::max(0.0, s.kv_length - s.query_length);
     const double seen = s.window > 0 ? std::min(cached, s.window) : cached;
     for (std::uint16_t i = 0; i < 2; ++i) {
@@ -48,7 +46,7 @@ void mark_caches(NodeContext& c, std::size_t past, const AttentionSizes& s) {
             read_part(c, in, c.elements(in) / length * seen);
         if (!c.has_output(out) || c.output(out).shape[2] <= 0)
             continue;
-        // Of a prompt longer than the window a cache that keeps no more takes the end.
+        // A cache that keeps no more than the window takes the end of a longer prompt.
         const auto kept = static_cast<double>(c.output(out).shape[2]);
         write_part(c, out, c.output(out).elements() / kept * std::clamp(s.kv_length - cached, 0.0, kept));
     }
@@ -67,13 +65,13 @@ constexpr MergedInputs kAttentionInputs{};
 constexpr MergedInputs kQuantizedInputs{1, 2, 5, 8, kNoInput};
 constexpr MergedInputs kMaskedInputs{1, 2, 3, 4, 5};
 
-/// Of the values of all heads.
-std::int64_t value_width(const NodeContext& c, std::size_t weights) {
+/// The width of the values of all heads.
+static std::int64_t value_width(const NodeContext& c, std::size_t weights) {
     const auto* sizes = c.integers("qkv_hidden_sizes");
     return sizes && sizes->size() == 3 ? (*sizes)[2] : c.dim(weights, 1) / 3;
 }
 
-AttentionDims merged_attention(const NodeContext& c, const MergedInputs& at) {
+static AttentionDims merged_attention(const NodeContext& c, const MergedInputs& at) {
     AttentionDims a;
     a.heads = a.kv_heads = positive_heads(c, "num_heads");
     a.batch = c.dim(0, 0);
@@ -95,7 +93,7 @@ AttentionDims merged_attention(const NodeContext& c, const MergedInputs& at) {
 }
 
 template <const MergedInputs& At>
-void infer_merged(NodeContext& c) {
+static void infer_merged(NodeContext& c) {
     const AttentionDims a = merged_attention(c, At);
     // The quantised form takes 8-bit inputs and returns the scale's type.
     const DataType type = &At == &kQuantizedInputs ? c.type(3) : c.type(0);
@@ -104,7 +102,7 @@ void infer_merged(NodeContext& c) {
 }
 
 template <const MergedInputs& At>
-void work_merged(NodeContext& c) {
+static void work_merged(NodeContext& c) {
     const AttentionDims a = merged_attention(c, At);
     project(c, At.weights, At.bias, static_cast<double>(a.batch) * static_cast<double>(a.query));
     AttentionSizes s = a.sizes();
@@ -123,12 +121,12 @@ void work_merged(NodeContext& c) {
 }
 
 /// input [tokens, hidden], weights, bias, token_offset [batch, sequence], cumulative lengths.
-void infer_packed(NodeContext& c) {
+static void infer_packed(NodeContext& c) {
     c.set_output(0, c.type(0), {c.dim(0, 0), value_width(c, 1)});
 }
 
-AttentionSizes packed_sizes(const NodeContext& c, std::size_t offsets, std::int64_t tokens,
-                            std::int64_t hidden, std::int64_t value_hidden) {
+static AttentionSizes packed_sizes(const NodeContext& c, std::size_t offsets, std::int64_t tokens,
+                                   std::int64_t hidden, std::int64_t value_hidden) {
     const std::int64_t heads = positive_heads(c, "num_heads"),
                        batch = std::max<std::int64_t>(c.dim(offsets, 0), 1);
     const std::int64_t length = tokens / batch + (tokens % batch != 0);
@@ -137,19 +135,19 @@ AttentionSizes packed_sizes(const NodeContext& c, std::size_t offsets, std::int6
 }
 
 /// Padding is removed, so a sequence has tokens / batch positions on average.
-void work_packed(NodeContext& c) {
+static void work_packed(NodeContext& c) {
     project(c, 1, 2, extent(c, 0, 0));
     AttentionSizes s = packed_sizes(c, 3, c.dim(0, 0), c.dim(1, 1) / 3, c.output(0).shape[1]);
     s.mask = c.has_input(5);
     attention_work(c, s);
 }
 
-void infer_packed_multi_head(NodeContext& c) {
+static void infer_packed_multi_head(NodeContext& c) {
     const std::int64_t hidden = c.has_input(2) ? c.dim(2, 1) : c.dim(0, 1) * c.dim(0, -1);
     c.set_output(0, c.type(0), {c.dim(0, 0), hidden});
 }
 
-void work_packed_multi_head(NodeContext& c) {
+static void work_packed_multi_head(NodeContext& c) {
     const std::int64_t hidden = c.output(0).shape[1];
     AttentionSizes s = packed_sizes(c, 4, c.dim(0, 0), c.has_input(2) ? c.dim(0, 1) : hidden, hidden);
     s.mask = c.has_input(6);
@@ -166,7 +164,7 @@ struct MultiHeadInputs {
 constexpr MultiHeadInputs kMultiHead{};
 constexpr MultiHeadInputs kDecoderMultiHead{10, 3, 4, 5, 6, 7};
 
-AttentionDims multi_head(const NodeContext& c, const MultiHeadInputs& at) {
+static AttentionDims multi_head(const NodeContext& c, const MultiHeadInputs& at) {
     AttentionDims a;
     a.heads = a.kv_heads = positive_heads(c, "num_heads");
     const Shape& q = c.shape(0);
@@ -196,7 +194,7 @@ AttentionDims multi_head(const NodeContext& c, const MultiHeadInputs& at) {
 }
 
 template <const MultiHeadInputs& At>
-void infer_multi_head(NodeContext& c) {
+static void infer_multi_head(NodeContext& c) {
     const AttentionDims a = multi_head(c, At);
     c.set_output(0, c.type(0), {a.batch, a.query, a.heads * a.value});
     c.set_output(1, c.type(0), {a.batch, a.heads, a.cache, a.head});
@@ -205,7 +203,7 @@ void infer_multi_head(NodeContext& c) {
 }
 
 template <const MultiHeadInputs& At>
-void work_multi_head(NodeContext& c) {
+static void work_multi_head(NodeContext& c) {
     const AttentionDims a = multi_head(c, At);
     AttentionSizes s = a.sizes();
     s.causal = c.integer("unidirectional", 0) != 0;
@@ -226,7 +224,7 @@ struct GroupedInputs {
 constexpr GroupedInputs kGrouped{};
 constexpr GroupedInputs kSparse{7, 9, kNoInput};
 
-AttentionDims grouped(const NodeContext& c, const GroupedInputs& at) {
+static AttentionDims grouped(const NodeContext& c, const GroupedInputs& at) {
     AttentionDims a;
     a.heads = positive_heads(c, "num_heads");
     a.kv_heads = positive_heads(c, "kv_num_heads");
@@ -250,7 +248,7 @@ AttentionDims grouped(const NodeContext& c, const GroupedInputs& at) {
 }
 
 template <const GroupedInputs& At>
-void infer_grouped(NodeContext& c) {
+static void infer_grouped(NodeContext& c) {
     const AttentionDims a = grouped(c, At);
     const DataType key_type = c.has_input(3) ? c.type(3) : c.type(0);
     const DataType value_type = c.has_input(4) ? c.type(4) : c.type(0);
@@ -264,7 +262,7 @@ void infer_grouped(NodeContext& c) {
 }
 
 template <const GroupedInputs& At>
-void work_grouped(NodeContext& c) {
+static void work_grouped(NodeContext& c) {
     const AttentionDims a = grouped(c, At);
     AttentionSizes s = a.sizes();
     s.causal = c.integer("causal", 1) != 0;
@@ -293,7 +291,7 @@ void work_grouped(NodeContext& c) {
 
 /// Each position sees `window` positions on both sides; global tokens are run-time values and not counted
 /// apart.
-void work_longformer(NodeContext& c) {
+static void work_longformer(NodeContext& c) {
     const std::int64_t heads = positive_heads(c, "num_heads");
     project(c, 1, 2, extent(c, 0, 0) * extent(c, 0, 1));
     const std::int64_t head = c.dim(0, 2) / heads;
@@ -307,7 +305,7 @@ void work_longformer(NodeContext& c) {
 // --- PagedAttention: query, key, value, key_cache, value_cache, cumulative lengths, past lengths, block
 // table
 
-void infer_paged(NodeContext& c) {
+static void infer_paged(NodeContext& c) {
     const std::int64_t heads = positive_heads(c, "num_heads"), kv = positive_heads(c, "kv_num_heads");
     const std::int64_t hidden = c.has_input(1) ? c.dim(0, 1) : c.dim(0, 1) / (heads + 2 * kv) * heads;
     c.set_output(0, c.type(0), {c.dim(0, 0), hidden});
@@ -317,7 +315,7 @@ void infer_paged(NodeContext& c) {
 }
 
 /// The lengths are run-time values: every sequence is taken to fill the blocks that its table can name.
-void work_paged(NodeContext& c) {
+static void work_paged(NodeContext& c) {
     const std::int64_t heads = positive_heads(c, "num_heads"), kv = positive_heads(c, "kv_num_heads");
     const std::int64_t batch = std::max<std::int64_t>(c.dim(7, 0), 1), tokens = c.dim(0, 0);
     const std::int64_t length = tokens / batch + (tokens % batch != 0);
@@ -365,8 +363,6 @@ constexpr OperatorRow kContribAttentionRows[] = {
                          "projection and attention in a window"),
     kMicrosoft.attention("PagedAttention", 1, infer_paged, work_paged, "attention over a cache in blocks"),
 };
-
-} // namespace
 
 constinit const std::span<const OperatorRow> contrib_attention_rows = kContribAttentionRows;
 

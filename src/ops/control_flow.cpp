@@ -8,15 +8,13 @@
 
 namespace archsim {
 
-namespace {
-
 struct Branch {
     std::vector<TensorId> outputs;
     std::size_t first = 0, last = 0; ///< operators
     double macs = 0, operations = 0;
 };
 
-Branch run_branch(BindEngine& engine, const BindScope& scope, const Node& node, std::string_view key) {
+static Branch run_branch(BindEngine& engine, const BindScope& scope, const Node& node, std::string_view key) {
     Branch branch;
     const Graph& body = body_of(node, key);
     branch.first = engine.graph().operators.size();
@@ -36,7 +34,7 @@ Branch run_branch(BindEngine& engine, const BindScope& scope, const Node& node, 
 }
 
 /// The known condition: its value, or the user's choice for the node's name.
-std::optional<bool> condition_of(BindEngine& engine, const BindScope& scope, const Node& node) {
+static std::optional<bool> condition_of(BindEngine& engine, const BindScope& scope, const Node& node) {
     const TensorId id = scope.bound(node.inputs, 0);
     if (id == kNoTensor)
         throw NodeProblem{FindingKind::malformed_node, "the condition is missing", "export the model again"};
@@ -48,7 +46,7 @@ std::optional<bool> condition_of(BindEngine& engine, const BindScope& scope, con
 }
 
 /// The one input of a single number that the condition follows from; kNoTensor where there is none.
-TensorId deciding_input(const ShapedGraph& graph, TensorId condition) {
+static TensorId deciding_input(const ShapedGraph& graph, TensorId condition) {
     std::vector<TensorId> open = {condition};
     TensorId found = kNoTensor;
     for (std::size_t next = 0; next < open.size(); ++next) {
@@ -74,7 +72,7 @@ TensorId deciding_input(const ShapedGraph& graph, TensorId condition) {
 }
 
 /// "choose with --dim NAME=1 (then) or =0 (else)", or by the input that decides.
-std::string choice_hint(const BindEngine& engine, const BindScope& scope, const Node& node) {
+static std::string choice_hint(const BindEngine& engine, const BindScope& scope, const Node& node) {
     const ShapedGraph& graph = engine.graph();
     const TensorId condition = scope.bound(node.inputs, 0), input = deciding_input(graph, condition);
     const std::string by_name = "--dim " + scope.prefix + node.name + "=1 (then) or =0 (else)";
@@ -85,13 +83,13 @@ std::string choice_hint(const BindEngine& engine, const BindScope& scope, const 
 }
 
 /// An error that other sizes would not have had.
-bool is_misfit(const Finding& finding) {
+static bool is_misfit(const Finding& finding) {
     return finding.severity == Severity::error &&
            (finding.kind == FindingKind::shape_conflict || finding.kind == FindingKind::malformed_node);
 }
 
 /// Whether the branch that made these findings takes the sizes that are given.
-bool fits(const ShapedGraph& graph, std::size_t first, std::size_t last) {
+static bool fits(const ShapedGraph& graph, std::size_t first, std::size_t last) {
     const auto begin = graph.findings.begin();
     return std::none_of(begin + static_cast<std::ptrdiff_t>(first), begin + static_cast<std::ptrdiff_t>(last),
                         is_misfit);
@@ -99,7 +97,7 @@ bool fits(const ShapedGraph& graph, std::size_t first, std::size_t last) {
 
 /// A branch for other sizes (a voice detector's for another sample rate) does not run: what does not fit
 /// there is no error of the network.
-void excuse(ShapedGraph& graph, std::size_t first, std::size_t last) {
+static void excuse(ShapedGraph& graph, std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i)
         if (Finding& finding = graph.findings[i]; is_misfit(finding)) {
             finding.severity = Severity::note;
@@ -108,7 +106,7 @@ void excuse(ShapedGraph& graph, std::size_t first, std::size_t last) {
         }
 }
 
-void run_if(BindEngine& engine, const BindScope& scope, const Node& node) {
+static void run_if(BindEngine& engine, const BindScope& scope, const Node& node) {
     const auto outputs = scope.bound(node.outputs);
     const auto condition = condition_of(engine, scope, node);
     if (condition) {
@@ -175,8 +173,6 @@ constexpr OperatorRow kControlFlowRows[] = {
     kMicrosoft.transparent("Sampling", 1, nullptr, nullptr, "the decoder appears inline, once a token"),
 };
 
-} // namespace
-
 bool run_control_flow(BindEngine& engine, const BindScope& scope, const Node& node, const OperatorRow& row) {
     using Function = void (*)(BindEngine&, const BindScope&, const Node&);
     static constexpr std::pair<std::string_view, Function> kFunctions[] = {
@@ -199,7 +195,7 @@ bool run_control_flow(BindEngine& engine, const BindScope& scope, const Node& no
 
 constinit const std::span<const OperatorRow> control_flow_rows = kControlFlowRows;
 
-// What control flow needs from the engine: scopes for bodies, links between tensors, second tries.
+// The engine's part of control flow: scopes for bodies, links between tensors, second tries.
 
 constexpr int kMaxDepth = 64; ///< nested subgraphs; protobuf itself stops at 100 levels of messages
 /// Nodes that all loops together may appear as; what goes beyond is walked once and counted with its repeats.

@@ -8,15 +8,13 @@
 
 namespace archsim {
 
-namespace {
-
 struct Geometry {
     SpatialAttributes attributes;
     std::vector<std::int64_t> in;
     std::int64_t batch = 1, in_channels = 1, out_channels = 1, groups = 1;
 };
 
-Geometry geometry_of(const NodeContext& c, const ConvolutionInputs& at) {
+static Geometry geometry_of(const NodeContext& c, const ConvolutionInputs& at) {
     const Shape &x = c.shape(at.data), &w = c.shape(at.weights);
     if (x.size() < 3 || w.size() != x.size())
         malformed("input and weights need the same rank of at least 3");
@@ -46,7 +44,7 @@ Geometry geometry_of(const NodeContext& c, const ConvolutionInputs& at) {
     return g;
 }
 
-Window window_of(const Geometry& g, std::span<const std::int64_t> out) {
+static Window window_of(const Geometry& g, std::span<const std::int64_t> out) {
     Window w = window_of(g.attributes, g.in, out);
     w.batch = static_cast<double>(g.batch);
     w.in_channels = static_cast<double>(g.in_channels);
@@ -55,7 +53,7 @@ Window window_of(const Geometry& g, std::span<const std::int64_t> out) {
     return w;
 }
 
-void add_bias(NodeContext& c, std::size_t bias) {
+static void add_bias(NodeContext& c, std::size_t bias) {
     if (c.has_input(bias)) {
         c.work().vector_ops += c.output(0).elements();
         c.mark_learned(bias);
@@ -65,34 +63,34 @@ void add_bias(NodeContext& c, std::size_t bias) {
 constexpr ConvolutionInputs kUsual{}, kDeformed{0, 1, 3, false}, kNhwc{0, 1, 2, true};
 
 template <const ConvolutionInputs& At>
-void infer_conv(NodeContext& c) {
+static void infer_conv(NodeContext& c) {
     c.set_output(0, c.type(0), convolution_shape(c, At));
 }
 
-void work_conv(NodeContext& c) {
+static void work_conv(NodeContext& c) {
     convolution_work(c, kUsual);
 }
 
-void infer_conv_integer(NodeContext& c) {
+static void infer_conv_integer(NodeContext& c) {
     c.set_output(0, DataType::int32, convolution_shape(c, {}));
 }
 
-void work_conv_integer(NodeContext& c) {
+static void work_conv_integer(NodeContext& c) {
     convolution_work(c, {0, 1, c.input_count() + 1, false});
     run_int8(c, {2, 3});
 }
 
 // --- QLinearConv: x, x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, bias
 
-ConvolutionInputs qlinear_inputs(const NodeContext& c) {
+static ConvolutionInputs qlinear_inputs(const NodeContext& c) {
     return {0, 3, 8, c.integer("channels_last", 0) != 0};
 }
 
-void infer_qlinear_conv(NodeContext& c) {
+static void infer_qlinear_conv(NodeContext& c) {
     c.set_output(0, c.has_input(7) ? c.type(7) : c.type(0), convolution_shape(c, qlinear_inputs(c)));
 }
 
-void work_qlinear_conv(NodeContext& c) {
+static void work_qlinear_conv(NodeContext& c) {
     convolution_work(c, qlinear_inputs(c));
     // Requantisation: multiply, round, add the zero point and clip.
     c.work().vector_ops += 4 * c.output(0).elements();
@@ -106,7 +104,7 @@ struct TransposedGeometry {
     std::vector<std::int64_t> out;
 };
 
-TransposedGeometry transposed_geometry(const NodeContext& c) {
+static TransposedGeometry transposed_geometry(const NodeContext& c) {
     const Shape &x = c.shape(0), &w = c.shape(1);
     if (x.size() < 3 || w.size() != x.size())
         malformed("input and weights need the same rank of at least 3");
@@ -147,7 +145,7 @@ TransposedGeometry transposed_geometry(const NodeContext& c) {
     return t;
 }
 
-void infer_conv_transpose(NodeContext& c) {
+static void infer_conv_transpose(NodeContext& c) {
     const TransposedGeometry t = transposed_geometry(c);
     Shape out{t.base.batch, t.base.out_channels};
     out.insert(out.end(), t.out.begin(), t.out.end());
@@ -156,7 +154,7 @@ void infer_conv_transpose(NodeContext& c) {
 
 /// Every input pixel meets every tap: M = input pixels of the batch, N = output channels per group x taps,
 /// K = input channels per group; overlapping results are added while writing.
-void work_conv_transpose(NodeContext& c) {
+static void work_conv_transpose(NodeContext& c) {
     const TransposedGeometry t = transposed_geometry(c);
     const Geometry& g = t.base;
     Window w = window_of(g, t.out);
@@ -174,7 +172,7 @@ void work_conv_transpose(NodeContext& c) {
 // --- DeformConv: X, W, offset, bias, mask
 
 /// Bilinear sampling of every tap takes 8 multiply-adds and 4 coordinate operations per sampled element.
-void work_deform_conv(NodeContext& c) {
+static void work_deform_conv(NodeContext& c) {
     convolution_work(c, kDeformed);
     const Window& w = *c.work().window;
     const double samples = w.batch * w.in_channels * w.out_pixels() * w.taps();
@@ -185,7 +183,7 @@ void work_deform_conv(NodeContext& c) {
 // --- FusedConv, NhwcConv of com.microsoft
 
 template <const ConvolutionInputs& At>
-void work_fused_conv(NodeContext& c) {
+static void work_fused_conv(NodeContext& c) {
     convolution_work(c, At);
     const double n = c.output(0).elements();
     if (c.has_input(3))
@@ -219,8 +217,6 @@ constexpr OperatorRow kConvolutionRows[] = {
     kMicrosoft.convolution("NhwcFusedConv", 1, infer_conv<kNhwc>, work_fused_conv<kNhwc>,
                            "convolution, channels last, with activation and residual sum"),
 };
-
-} // namespace
 
 constinit const std::span<const OperatorRow> convolution_rows = kConvolutionRows;
 

@@ -5,45 +5,43 @@
 
 namespace archsim {
 
-namespace {
-
-bool abs_int(std::int64_t a, std::int64_t, std::int64_t& r) {
+static bool abs_int(std::int64_t a, std::int64_t, std::int64_t& r) {
     return !__builtin_sub_overflow(a < 0 ? 0 : a, a < 0 ? a : 0, &r);
 }
-bool neg_int(std::int64_t a, std::int64_t, std::int64_t& r) {
+static bool neg_int(std::int64_t a, std::int64_t, std::int64_t& r) {
     return !__builtin_sub_overflow(0, a, &r);
 }
-bool same_int(std::int64_t a, std::int64_t, std::int64_t& r) {
+static bool same_int(std::int64_t a, std::int64_t, std::int64_t& r) {
     return r = a, true;
 }
-bool relu_int(std::int64_t a, std::int64_t, std::int64_t& r) {
+static bool relu_int(std::int64_t a, std::int64_t, std::int64_t& r) {
     return r = a > 0 ? a : 0, true;
 }
-bool sign_int(std::int64_t a, std::int64_t, std::int64_t& r) {
+static bool sign_int(std::int64_t a, std::int64_t, std::int64_t& r) {
     return r = (a > 0) - (a < 0), true;
 }
-bool not_int(std::int64_t a, std::int64_t, std::int64_t& r) {
+static bool not_int(std::int64_t a, std::int64_t, std::int64_t& r) {
     return r = a == 0, true;
 }
 
-double neg_real(double a, double) {
+static double neg_real(double a, double) {
     return -a;
 }
 template <double (*Function)(double)>
-double real(double a, double) {
+static double real(double a, double) {
     return Function(a);
 }
-double reciprocal_real(double a, double) {
+static double reciprocal_real(double a, double) {
     return 1.0 / a;
 }
-double relu_real(double a, double) {
+static double relu_real(double a, double) {
     return a > 0 ? a : 0;
 }
-double sign_real(double a, double) {
+static double sign_real(double a, double) {
     return static_cast<double>((a > 0) - (a < 0));
 }
 
-void infer_cast(NodeContext& c) {
+static void infer_cast(NodeContext& c) {
     // Before opset 6 the target type was written as text; such files name it in upper case ("FLOAT").
     DataType type = DataType::undefined;
     if (const auto* to = c.attribute("to"); to && std::holds_alternative<std::string>(*to)) {
@@ -65,7 +63,7 @@ void infer_cast(NodeContext& c) {
     c.set_output(0, type, c.shape(0));
 }
 
-void fold_cast(NodeContext& c) {
+static void fold_cast(NodeContext& c) {
     const Constant& from = known_value(c, 0);
     Constant to = blank_value(c, 0);
     if (!from.strings.empty() || to.type == DataType::string)
@@ -82,7 +80,7 @@ void fold_cast(NodeContext& c) {
     c.set_value(0, std::move(to));
 }
 
-void work_cast(NodeContext& c) {
+static void work_cast(NodeContext& c) {
     if (c.type(0) == c.output(0).type)
         work_free(c);
     else
@@ -90,21 +88,21 @@ void work_cast(NodeContext& c) {
 }
 
 /// Same bits, another type; the last dimension keeps its size because the widths agree (opset 26).
-void infer_bit_cast(NodeContext& c) {
+static void infer_bit_cast(NodeContext& c) {
     infer_cast(c);
     const int from = bits_of(c.type(0)), to = bits_of(c.output(0).type);
     if (from != to)
         malformed("BitCast needs types of equal width");
 }
 
-void infer_dropout(NodeContext& c) {
+static void infer_dropout(NodeContext& c) {
     c.set_output(0, c.type(0), c.shape(0));
     if (c.has_output(1))
         c.set_output(1, c.opset() >= 10 ? DataType::boolean : c.type(0), c.shape(0));
 }
 
 /// Dropout does nothing in inference; training draws a random number, compares and scales.
-void work_dropout(NodeContext& c) {
+static void work_dropout(NodeContext& c) {
     const Constant* training = c.value(2);
     const bool trains = c.opset() >= 12 && c.has_input(2) && (!training || number_at(*training, 0) != 0.0);
     if (!trains)
@@ -113,19 +111,19 @@ void work_dropout(NodeContext& c) {
         work_per_output(c);
 }
 
-void fold_identity(NodeContext& c) {
+static void fold_identity(NodeContext& c) {
     c.share_value(0, c.value(0));
 }
 
-void infer_identity(NodeContext& c) {
+static void infer_identity(NodeContext& c) {
     declare_like(c, 0);
     c.output(0).kind = c.input(0).kind;
     if (const auto* elements = c.sequence(0))
         c.set_sequence(0, *elements);
 }
 
-constexpr OperatorRow unary(std::string_view name, int since, ElementCost cost, std::string_view doc,
-                            NodeFunction fold = nullptr) {
+static constexpr OperatorRow unary(std::string_view name, int since, ElementCost cost, std::string_view doc,
+                                   NodeFunction fold = nullptr) {
     return kOnnx.elementwise(name, since, infer_same, work_per_output, cost, doc, fold);
 }
 
@@ -133,22 +131,22 @@ constexpr OperatorRow unary(std::string_view name, int since, ElementCost cost, 
 
 using Int = std::int64_t;
 
-bool add_int(Int a, Int b, Int& r) {
+static bool add_int(Int a, Int b, Int& r) {
     return !__builtin_add_overflow(a, b, &r);
 }
-bool sub_int(Int a, Int b, Int& r) {
+static bool sub_int(Int a, Int b, Int& r) {
     return !__builtin_sub_overflow(a, b, &r);
 }
-bool mul_int(Int a, Int b, Int& r) {
+static bool mul_int(Int a, Int b, Int& r) {
     return !__builtin_mul_overflow(a, b, &r);
 }
-bool div_int(Int a, Int b, Int& r) {
+static bool div_int(Int a, Int b, Int& r) {
     if (b == 0 || (b == -1 && a == std::numeric_limits<Int>::min()))
         return false;
     return r = a / b, true;
 }
 /// The remainder takes the sign of the divisor (fmod = 0).
-bool mod_int(Int a, Int b, Int& r) {
+static bool mod_int(Int a, Int b, Int& r) {
     if (b == 0 || b == -1)
         return r = 0, b != 0;
     r = a % b;
@@ -156,21 +154,21 @@ bool mod_int(Int a, Int b, Int& r) {
         r += b;
     return true;
 }
-bool pow_int(Int a, Int b, Int& r) {
+static bool pow_int(Int a, Int b, Int& r) {
     r = 1;
     for (Int i = 0; i < b; ++i)
         if (i > 64 || !mul_int(r, a, r))
             return false;
     return b >= 0;
 }
-bool xor_int(Int a, Int b, Int& r) {
+static bool xor_int(Int a, Int b, Int& r) {
     return r = (a != 0) != (b != 0), true;
 }
 
-double mod_real(double a, double b) {
+static double mod_real(double a, double b) {
     return std::fmod(a, b);
 }
-double pow_real(double a, double b) {
+static double pow_real(double a, double b) {
     return std::pow(a, b);
 }
 
@@ -182,16 +180,16 @@ struct Smaller {
 };
 
 template <class Function>
-bool int_of(Int a, Int b, Int& r) {
+static bool int_of(Int a, Int b, Int& r) {
     return r = Function{}(a, b), true;
 }
 template <class Function>
-constexpr NodeFunction fold_ints = fold_binary<int_of<Function>, nullptr>;
+static constexpr NodeFunction fold_ints = fold_binary<int_of<Function>, nullptr>;
 template <class Function>
-constexpr NodeFunction fold_both = fold_binary<int_of<Function>, real_of<Function>>;
+static constexpr NodeFunction fold_both = fold_binary<int_of<Function>, real_of<Function>>;
 
 /// Division by a constant is a multiplication by its reciprocal.
-void work_div(NodeContext& c) {
+static void work_div(NodeContext& c) {
     const double n = c.output(0).elements();
     if (c.is_constant(1))
         c.work().vector_ops = n;
@@ -200,7 +198,7 @@ void work_div(NodeContext& c) {
 }
 
 /// Small whole exponents are multiplications, 0.5 a square root, anything else exp(b log a).
-void work_pow(NodeContext& c) {
+static void work_pow(NodeContext& c) {
     const double n = c.output(0).elements();
     const auto exponent = c.scalar(1);
     if (exponent && *exponent >= 1 && *exponent <= 4 && *exponent == std::floor(*exponent))
@@ -212,16 +210,16 @@ void work_pow(NodeContext& c) {
 }
 
 /// n inputs take n - 1 operations per element; Mean divides too (a multiplication by 1/n).
-void work_variadic(NodeContext& c) {
+static void work_variadic(NodeContext& c) {
     const auto inputs = static_cast<double>(c.input_count());
     c.work().vector_ops = c.output(0).elements() * (inputs - 1 + c.row().cost.vector);
 }
 
-void infer_where(NodeContext& c) {
+static void infer_where(NodeContext& c) {
     c.set_output(0, c.type(1), broadcast(broadcast(c.shape(0), c.shape(1)), c.shape(2)));
 }
 
-void fold_where(NodeContext& c) {
+static void fold_where(NodeContext& c) {
     const Constant &condition = known_value(c, 0), &a = known_value(c, 1), &b = known_value(c, 2);
     Constant result = blank_value(c, 0);
     const BroadcastIndex ic(condition.shape, result.shape), ia(a.shape, result.shape),
@@ -235,17 +233,18 @@ void fold_where(NodeContext& c) {
         c.set_value(0, std::move(result));
 }
 
-constexpr OperatorRow binary(std::string_view name, int since, std::string_view doc,
-                             NodeFunction fold = nullptr) {
+static constexpr OperatorRow binary(std::string_view name, int since, std::string_view doc,
+                                    NodeFunction fold = nullptr) {
     return kOnnx.elementwise(name, since, infer_broadcast, work_per_output, {1, 0}, doc, fold);
 }
 
-constexpr OperatorRow comparison(std::string_view name, int since, std::string_view doc, NodeFunction fold) {
+static constexpr OperatorRow comparison(std::string_view name, int since, std::string_view doc,
+                                        NodeFunction fold) {
     return kOnnx.elementwise(name, since, infer_comparison, work_per_output, {1, 0}, doc, fold);
 }
 
-constexpr OperatorRow variadic(std::string_view name, ElementCost cost, std::string_view doc,
-                               NodeFunction fold) {
+static constexpr OperatorRow variadic(std::string_view name, ElementCost cost, std::string_view doc,
+                                      NodeFunction fold) {
     return kOnnx.elementwise(name, 1, infer_broadcast, work_variadic, cost, doc, fold);
 }
 
@@ -345,8 +344,6 @@ constexpr OperatorRow kElementwiseRows[] = {
     kMicrosoft.elementwise("FastGelu", 1, infer_same, work_per_output, {8, 1},
                            "tanh form of gelu, with an optional bias"),
 };
-
-} // namespace
 
 constinit const std::span<const OperatorRow> elementwise_rows = kElementwiseRows;
 

@@ -1,5 +1,5 @@
 #pragma once
-// What binding keeps while it walks the graph; the public NodeContext is a view of it.
+// The state of binding while it walks the graph; the public NodeContext is a view of it.
 
 #include "archsim/extend/operator.hpp"
 #include "core/lists.hpp"

@@ -75,8 +75,6 @@ std::vector<std::string> sizes_wanted(std::span<const Finding> findings) {
 // Recursive descent over +, -, *, /, //, %, brackets and the functions that exporters write. Symbolic shape
 // inference (ONNX Runtime's, by SymPy) and torch.export write such names.
 
-namespace {
-
 constexpr int kMostNesting = 64;
 constexpr double kLargest = 9007199254740992.0; // 2^53
 
@@ -93,10 +91,10 @@ constexpr std::array kFunctions = {
     FunctionName{"ceiling", Function::ceiling},  FunctionName{"Mod", Function::remainder},
     FunctionName{"FloorDiv", Function::quotient}};
 
-bool is_name_start(char c) {
+static bool is_name_start(char c) {
     return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
-bool is_name(char c) {
+static bool is_name(char c) {
     return is_name_start(c) || std::isdigit(static_cast<unsigned char>(c)) != 0 || c == '.';
 }
 
@@ -288,8 +286,6 @@ class Reader {
     std::vector<std::string> names_;
 };
 
-} // namespace
-
 std::vector<std::string> names_in_expression(std::string_view text) {
     Reader reader(text, nullptr);
     return reader.read() ? reader.take_names() : std::vector<std::string>{};
@@ -381,7 +377,7 @@ std::vector<std::int64_t> usual_sizes(const Tensor& tensor, std::size_t axis, co
     Sizes sizes = by_place(tensor, axis);
     if (symbol == name)
         return sizes;
-    // Of "16*H" what makes the whole as large as is usual.
+    // In "16*H" the size that makes the whole as large as is usual.
     const auto whole = [&](std::int64_t size) {
         return evaluate_expression(symbol, [&](const std::string& part) {
             return part == name ? std::optional(size) : std::nullopt;

@@ -35,7 +35,7 @@ std::vector<std::string> names_in_expression(std::string_view text);
 /// ("batch" of "2*batch"); empty where that is not one.
 std::string leading_name(const std::string& symbol);
 
-/// What the expression is worth with the sizes that `size_of` knows; nothing where one is unknown, where the
+/// The value of the expression with the sizes that `size_of` knows; nothing where one is unknown, where the
 /// result is negative or too large, and for what is a name by itself.
 std::optional<std::int64_t>
 evaluate_expression(std::string_view text,

@@ -7,24 +7,22 @@
 
 namespace archsim {
 
-namespace {
-
 /// Reads `count` elements of input 0 where that is less than all of it.
-void read_part(NodeContext& c, double count) {
+static void read_part(NodeContext& c, double count) {
     if (count < c.elements(0))
         read_part(c, 0, count);
 }
 
-void infer_gather(NodeContext& c) {
+static void infer_gather(NodeContext& c) {
     const std::size_t axis = normalized_axis(c.integer("axis", 0), c.shape(0).size());
     c.set_output(0, c.type(0), gathered_shape(c.shape(0), c.shape(1), axis));
 }
 
-void work_gather(NodeContext& c) {
+static void work_gather(NodeContext& c) {
     read_part(c, c.output(0).elements());
 }
 
-void fold_gather(NodeContext& c) {
+static void fold_gather(NodeContext& c) {
     const Constant &data = known_value(c, 0), &indices = known_value(c, 1);
     Constant to = blank_value(c, 0);
     const std::size_t axis = normalized_axis(c.integer("axis", 0), data.shape.size());
@@ -45,7 +43,7 @@ void fold_gather(NodeContext& c) {
     c.set_value(0, std::move(to));
 }
 
-void infer_gather_nd(NodeContext& c) {
+static void infer_gather_nd(NodeContext& c) {
     const Shape &data = c.shape(0), &indices = c.shape(1);
     const std::int64_t batch = c.integer("batch_dims", 0);
     if (indices.empty())
@@ -59,7 +57,7 @@ void infer_gather_nd(NodeContext& c) {
 }
 
 /// An index tuple of a small known tensor, as exporters write for shape[i].
-void fold_gather_nd(NodeContext& c) {
+static void fold_gather_nd(NodeContext& c) {
     const Constant &data = known_value(c, 0), &indices = known_value(c, 1);
     if (data.shape.size() != 1 || c.integer("batch_dims", 0) != 0 || indices.shape.empty() ||
         indices.shape.back() != 1)
@@ -78,7 +76,7 @@ void fold_gather_nd(NodeContext& c) {
 // --- Scatter: data, indices, updates. A runtime updates the data in place where it can, so the work is the
 // updates.
 
-void work_scatter(NodeContext& c) {
+static void work_scatter(NodeContext& c) {
     const double updates = c.has_input(2) ? c.elements(2) : 0;
     c.work().vector_ops = c.text("reduction", "none") == "none" ? 0 : updates;
     read_part(c, 0, 0.0);
@@ -89,7 +87,7 @@ void work_scatter(NodeContext& c) {
     }
 }
 
-void fold_scatter_nd(NodeContext& c) {
+static void fold_scatter_nd(NodeContext& c) {
     const Constant &data = known_value(c, 0), &indices = known_value(c, 1), &updates = known_value(c, 2);
     if (data.shape.size() != 1 || indices.shape.empty() || indices.shape.back() != 1 ||
         c.text("reduction", "none") != "none" || value_count(updates) != indices.ints.size())
@@ -110,14 +108,14 @@ void fold_scatter_nd(NodeContext& c) {
     c.set_value(0, std::move(to));
 }
 
-void work_tensor_scatter(NodeContext& c) {
+static void work_tensor_scatter(NodeContext& c) {
     read_part(c, 0, 0.0);
     c.work().partial_write = c.elements(1);
     c.mark_kv_cache_input(0);
     c.mark_kv_cache_output(0);
 }
 
-void infer_one_hot(NodeContext& c) {
+static void infer_one_hot(NodeContext& c) {
     Shape out = c.shape(0);
     const std::size_t axis = normalized_axis(c.integer("axis", -1), out.size() + 1);
     const Constant* depth = c.value(1);
@@ -130,7 +128,7 @@ void infer_one_hot(NodeContext& c) {
 // --- Data-dependent counts
 
 /// Multi-indices of the non-zero elements, exact for known values.
-void infer_non_zero(NodeContext& c) {
+static void infer_non_zero(NodeContext& c) {
     const auto rank = static_cast<std::int64_t>(std::max<std::size_t>(c.shape(0).size(), 1));
     if (const Constant* value = c.value(0); value && value->strings.empty()) {
         Constant places;
@@ -157,7 +155,7 @@ void infer_non_zero(NodeContext& c) {
     c.output(0).data_dependent = true;
 }
 
-void infer_compress(NodeContext& c) {
+static void infer_compress(NodeContext& c) {
     const auto* axis = c.attribute("axis");
     Shape out = axis ? c.shape(0) : Shape{saturated_int(c.elements(0))};
     std::int64_t& size = out[axis ? normalized_axis(c.integer("axis", 0), out.size()) : 0];
@@ -171,7 +169,7 @@ void infer_compress(NodeContext& c) {
     c.set_output(0, c.type(0), std::move(out));
 }
 
-void infer_unique(NodeContext& c) {
+static void infer_unique(NodeContext& c) {
     const auto* axis = c.attribute("axis");
     Shape out = axis ? c.shape(0) : Shape{saturated_int(c.elements(0))};
     const std::size_t place = axis ? normalized_axis(c.integer("axis", 0), out.size()) : 0;
@@ -201,7 +199,7 @@ void infer_unique(NodeContext& c) {
     c.set_output(3, DataType::int64, {size});
 }
 
-void infer_top_k(NodeContext& c) {
+static void infer_top_k(NodeContext& c) {
     Shape out = c.shape(0);
     const std::size_t axis = normalized_axis(c.integer("axis", -1), out.size());
     std::int64_t k = 0;
@@ -221,20 +219,20 @@ void infer_top_k(NodeContext& c) {
 }
 
 /// A heap of k over n values: about log2(k) + 1 comparisons each.
-void work_top_k(NodeContext& c) {
+static void work_top_k(NodeContext& c) {
     const auto k =
         static_cast<double>(c.output(0).shape[normalized_axis(c.integer("axis", -1), c.shape(0).size())]);
     c.work().vector_ops = c.elements(0) * (std::log2(std::max(k, 1.0)) + 1);
 }
 
 /// A sort of n values takes n log2 n comparisons.
-void work_sort(NodeContext& c) {
+static void work_sort(NodeContext& c) {
     const double n = c.elements(0);
     c.work().vector_ops = n * std::log2(std::max(n, 2.0));
 }
 
 /// boxes [batch, boxes, 4], scores [batch, classes, boxes], max_output_boxes_per_class.
-void infer_nms(NodeContext& c) {
+static void infer_nms(NodeContext& c) {
     const std::int64_t batch = c.dim(1, 0), classes = c.dim(1, 1), boxes = c.dim(1, 2);
     std::int64_t per_class = boxes;
     if (const auto limit = c.scalar(2))
@@ -250,7 +248,7 @@ void infer_nms(NodeContext& c) {
          3});
 }
 
-void work_nms(NodeContext& c) {
+static void work_nms(NodeContext& c) {
     const auto lists = extent(c, 1, 0) * extent(c, 1, 1);
     const auto boxes = extent(c, 1, 2);
     const double kept = lists > 0 ? static_cast<double>(c.output(0).shape[0]) / lists : 0;
@@ -286,8 +284,6 @@ constexpr OperatorRow kIndexingRows[] = {
     kOnnx.sorting("NonMaxSuppression", 10, infer_nms, work_nms, {1, 0},
                   "greedy suppression of overlapping boxes; upper bound: the limit per class and image"),
 };
-
-} // namespace
 
 constinit const std::span<const OperatorRow> indexing_rows = kIndexingRows;
 

@@ -27,8 +27,6 @@
 
 namespace archsim {
 
-namespace {
-
 struct Latent {
     double batch = 1, fresh = 1, total = 1, heads = 1, rank = 1, plain = 1, rotary = 0, value = 1, keeps = 0;
     AttentionSizes absorbed, expanded;
@@ -41,11 +39,11 @@ struct Latent {
 constexpr std::size_t kLatentInput = 1, kPastInput = 2, kWeights = 3;
 
 /// A size that no file makes negative.
-double attribute(const NodeContext& c, std::string_view key) {
+static double attribute(const NodeContext& c, std::string_view key) {
     return static_cast<double>(std::max<std::int64_t>(0, c.integer(key, 0)));
 }
 
-Latent latent_of(const NodeContext& c) {
+static Latent latent_of(const NodeContext& c) {
     Latent l;
     l.heads = attribute(c, "num_heads");
     l.rank = attribute(c, "kv_rank");
@@ -80,7 +78,7 @@ Latent latent_of(const NodeContext& c) {
 }
 
 /// One half of the matrix, on queries or results when absorbed and on every position when expanded.
-void half_work(NodeContext& c, const Latent& l, double size, bool keys) {
+static void half_work(NodeContext& c, const Latent& l, double size, bool keys) {
     Contraction product;
     if (l.absorbs) {
         product.groups = l.heads;
@@ -104,12 +102,12 @@ void half_work(NodeContext& c, const Latent& l, double size, bool keys) {
     }
 }
 
-std::int64_t whole(double size) {
+static std::int64_t whole(double size) {
     return static_cast<std::int64_t>(size);
 }
 
 /// query, latent, past, weights: queries in the latent space, or keys and values of all positions.
-void infer_keys(NodeContext& c) {
+static void infer_keys(NodeContext& c) {
     const Latent l = latent_of(c);
     if (l.absorbs)
         c.set_output(0, c.type(0), {whole(l.batch), whole(l.fresh), whole(l.heads * (l.rank + l.rotary))});
@@ -117,33 +115,33 @@ void infer_keys(NodeContext& c) {
         c.set_output(0, c.type(0), {whole(l.batch), whole(l.total), whole(l.heads * (l.plain + l.value))});
 }
 
-void work_keys(NodeContext& c) {
+static void work_keys(NodeContext& c) {
     const Latent l = latent_of(c);
     half_work(c, l, l.plain, true);
 }
 
 /// attended, latent, past, weights: results of all heads; expanded, the values of all positions were made
 /// from them.
-void infer_values(NodeContext& c) {
+static void infer_values(NodeContext& c) {
     const Latent l = latent_of(c);
     c.set_output(0, c.type(0), {whole(l.batch), whole(l.fresh), whole(l.heads * l.value)});
 }
 
-void work_values(NodeContext& c) {
+static void work_values(NodeContext& c) {
     const Latent l = latent_of(c);
     half_work(c, l, l.value, false);
 }
 
 /// query or keys, latent, past, chosen positions: the attended rows, and the cache with the new latent
 /// vectors.
-void infer_latent(NodeContext& c) {
+static void infer_latent(NodeContext& c) {
     const Latent l = latent_of(c);
     const double size = l.absorbs ? l.rank : l.value;
     c.set_output(0, c.type(0), {whole(l.batch), whole(l.fresh), whole(l.heads * size)});
     c.set_output(1, c.type(kPastInput), {whole(l.batch), 1, whole(l.total), c.dim(kPastInput, 3)});
 }
 
-void work_latent(NodeContext& c) {
+static void work_latent(NodeContext& c) {
     const Latent l = latent_of(c);
     attention_work(c, l.absorbs ? l.absorbed : l.expanded);
     add_rotation(c, l.batch * l.fresh * l.heads * l.rotary);
@@ -156,13 +154,13 @@ void work_latent(NodeContext& c) {
 }
 
 /// Positions that one key of an index stands for: more than one where they are compressed (DeepSeek-V4).
-std::int64_t positions_per_key(const NodeContext& c) {
+static std::int64_t positions_per_key(const NodeContext& c) {
     return std::max<std::int64_t>(1, c.integer("ratio", 1));
 }
 
 /// query, key, weights, cached keys: narrow scores of every position, of which the best are chosen
 /// (DeepSeek-V3.2).
-void infer_index(NodeContext& c) {
+static void infer_index(NodeContext& c) {
     const std::int64_t fresh = c.dim(0, 1), ratio = positions_per_key(c);
     const std::int64_t total = (c.dim(3, 2) * ratio + fresh) / ratio;
     const std::int64_t keeps = std::min(total, std::max<std::int64_t>(1, c.integer("keeps", 1)));
@@ -170,7 +168,7 @@ void infer_index(NodeContext& c) {
     c.set_output(1, c.type(3), {c.dim(0, 0), 1, total, c.dim(3, 3)});
 }
 
-void work_index(NodeContext& c) {
+static void work_index(NodeContext& c) {
     const auto heads = static_cast<double>(std::max<std::int64_t>(1, c.integer("num_heads", 1)));
     AttentionSizes s;
     s.batch = extent(c, 0, 0);
@@ -223,7 +221,7 @@ struct Compressed {
 
 /// query [batch, tokens, heads x size], vectors [batch, tokens, size], cached window and compressed vectors
 /// [batch, 1, kept, size], chosen ones.
-Compressed compressed_of(const NodeContext& c) {
+static Compressed compressed_of(const NodeContext& c) {
     Compressed a;
     a.heads = attribute(c, "num_heads");
     a.window = attribute(c, "window");
@@ -240,7 +238,7 @@ Compressed compressed_of(const NodeContext& c) {
     return a;
 }
 
-void infer_compressed(NodeContext& c) {
+static void infer_compressed(NodeContext& c) {
     const Compressed a = compressed_of(c);
     c.set_output(0, c.type(0), c.shape(0));
     c.set_output(1, c.type(kWindow),
@@ -250,7 +248,7 @@ void infer_compressed(NodeContext& c) {
                      {whole(a.batch), 1, whole(a.entries(a.past + a.fresh)), whole(a.size)});
 }
 
-void work_compressed(NodeContext& c) {
+static void work_compressed(NodeContext& c) {
     const Compressed a = compressed_of(c);
     AttentionSizes s;
     s.batch = a.batch;
@@ -276,11 +274,11 @@ void work_compressed(NodeContext& c) {
 }
 
 /// vectors and their scores [batch, tokens, width]: a softmax over each group of positions weighs them.
-void infer_compression(NodeContext& c) {
+static void infer_compression(NodeContext& c) {
     c.set_output(0, c.type(0), {c.dim(0, 0), c.dim(0, 1), std::max<std::int64_t>(1, c.integer("size", 1))});
 }
 
-void work_compression(NodeContext& c) {
+static void work_compression(NodeContext& c) {
     constexpr double kOperations = 4; // the bias, maximum and sum of the scores, the weighted sum
     c.work().vector_ops = kOperations * c.elements(0);
     c.work().special_ops = c.elements(0);
@@ -288,7 +286,7 @@ void work_compression(NodeContext& c) {
 }
 
 /// Binding reads the attribute; there is nothing to infer.
-void infer_stored(NodeContext&) {}
+static void infer_stored(NodeContext&) {}
 
 constexpr RowKinds kArchsim{kArchsimDomain};
 
@@ -311,8 +309,6 @@ constexpr OperatorRow kLatentRows[] = {
                 FusionClass::opaque)("CompressPositions", 1, infer_compression, work_compression,
                                      "weighs the positions of a group by a softmax and keeps their sum"),
 };
-
-} // namespace
 
 constinit const std::span<const OperatorRow> latent_attention_rows = kLatentRows;
 

@@ -11,18 +11,16 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr std::int64_t kUnrolledTrips = 64;
 constexpr double kUnrolledNodes = 4096; ///< of one loop, in all copies that loops around it make
 /// Trip counts above this stand for "until the condition ends it".
 constexpr std::int64_t kUnboundedTrips = std::int64_t{1} << 40;
 
-const Constant* value_of(BindEngine& engine, TensorId id) {
+static const Constant* value_of(BindEngine& engine, TensorId id) {
     return id == kNoTensor ? nullptr : engine.state().values[id];
 }
 
-void set_scalar(BindEngine& engine, TensorId id, DataType type, std::optional<std::int64_t> value) {
+static void set_scalar(BindEngine& engine, TensorId id, DataType type, std::optional<std::int64_t> value) {
     ShapedTensor& t = engine.graph().tensors[id];
     t.type = type;
     t.shape = {};
@@ -33,7 +31,7 @@ void set_scalar(BindEngine& engine, TensorId id, DataType type, std::optional<st
     engine.state().values[id] = &engine.state().arena.emplace_back(Constant{.type = type, .ints = {*value}});
 }
 
-void require_known(BindEngine& engine, const std::vector<TensorId>& ids) {
+static void require_known(BindEngine& engine, const std::vector<TensorId>& ids) {
     for (const TensorId id : ids)
         if (id != kNoTensor && !engine.graph().tensors[id].known) {
             engine.note_skipped();
@@ -97,7 +95,7 @@ class LoopRunner {
                                severity, std::move(message), std::move(hint));
     }
 
-    /// What the condition computed in the body says about the trip count.
+    /// Judges the trip count by the condition computed in the body.
     void judge_condition(const Constant* condition) {
         if (chosen_ || (condition && !condition->ints.empty() && condition->ints[0] != 0 && bounded_))
             return;
@@ -284,7 +282,7 @@ class LoopRunner {
             for (const TensorId id : outputs)
                 if (id != kNoTensor)
                     engine_.graph().tensors[id].data_dependent = true;
-        // What computes the conditions and the number of trips runs for its own sake.
+        // Operators that compute the conditions and the number of trips run for their own sake.
         sources.insert(sources.end(), conditions_.begin(), conditions_.end());
         for (std::size_t i = 0; i < 2; ++i)
             sources.push_back(scope_.bound(node_.inputs, i));
@@ -305,13 +303,11 @@ class LoopRunner {
 
 // --- Scan
 
-std::int64_t axis_of(const Node& node, std::string_view key, std::size_t i) {
+static std::int64_t axis_of(const Node& node, std::string_view key, std::size_t i) {
     const AttributeValue* value = node.attribute(key);
     const auto* axes = value ? std::get_if<std::vector<std::int64_t>>(value) : nullptr;
     return axes && i < axes->size() ? (*axes)[i] : 0;
 }
-
-} // namespace
 
 void run_loop(BindEngine& engine, const BindScope& scope, const Node& node) {
     LoopRunner(engine, scope, node).run();

@@ -8,8 +8,6 @@
 
 namespace archsim {
 
-namespace {
-
 /// Batch axes, rows and columns of an operand; vectors are rows (left) or columns (right).
 struct MatrixView {
     Shape batch;
@@ -17,7 +15,7 @@ struct MatrixView {
     bool vector = false;
 };
 
-MatrixView view_of(const MatMulOperand& operand, bool left) {
+static MatrixView view_of(const MatMulOperand& operand, bool left) {
     MatrixView v;
     const Shape& s = operand.shape;
     if (s.empty())
@@ -35,27 +33,27 @@ MatrixView view_of(const MatMulOperand& operand, bool left) {
     return v;
 }
 
-void infer_matmul(NodeContext& c) {
+static void infer_matmul(NodeContext& c) {
     c.set_output(0, c.type(0), matmul_shape({c.shape(0)}, {c.shape(1)}));
 }
 
-void work_matmul(NodeContext& c) {
+static void work_matmul(NodeContext& c) {
     matmul_work(c, 0, 1);
 }
 
-void work_matmul_float(NodeContext& c) {
+static void work_matmul_float(NodeContext& c) {
     matmul_work(c, 0, 1);
     c.op().native_precision = Precision::fp32;
 }
 
-void infer_gemm(NodeContext& c) {
+static void infer_gemm(NodeContext& c) {
     const bool ta = c.integer("transA", 0) != 0, tb = c.integer("transB", 0) != 0;
     if (c.rank(0) != 2 || c.rank(1) != 2)
         malformed("Gemm needs two matrices");
     c.set_output(0, c.type(0), matmul_shape({c.shape(0), ta}, {c.shape(1), tb}));
 }
 
-void work_gemm(NodeContext& c) {
+static void work_gemm(NodeContext& c) {
     matmul_work(c, 0, 1, c.integer("transA", 0) != 0, c.integer("transB", 0) != 0);
     const double n = c.output(0).elements();
     if (c.has_input(2) && c.real("beta", 1.0) != 0.0) {
@@ -68,39 +66,39 @@ void work_gemm(NodeContext& c) {
 
 // --- Quantised products
 
-void infer_matmul_integer(NodeContext& c) {
+static void infer_matmul_integer(NodeContext& c) {
     c.set_output(0, DataType::int32, matmul_shape({c.shape(0)}, {c.shape(1)}));
 }
 
-void work_matmul_integer(NodeContext& c) {
+static void work_matmul_integer(NodeContext& c) {
     matmul_work(c, 0, 1);
     run_int8(c, {2, 3});
 }
 
 /// a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point
-void infer_qlinear_matmul(NodeContext& c) {
+static void infer_qlinear_matmul(NodeContext& c) {
     c.set_output(0, c.has_input(7) ? c.type(7) : c.type(0), matmul_shape({c.shape(0)}, {c.shape(3)}));
 }
 
-void work_qlinear_matmul(NodeContext& c) {
+static void work_qlinear_matmul(NodeContext& c) {
     matmul_work(c, 0, 3);
     c.work().vector_ops += 4 * c.output(0).elements();
     run_int8(c, {1u, 2u, 4u, 5u, 6u, 7u});
 }
 
 /// Output has the type of the scales; A, B, a_scale, b_scale, a_zero_point, b_zero_point, bias.
-void infer_matmul_integer_to_float(NodeContext& c) {
+static void infer_matmul_integer_to_float(NodeContext& c) {
     c.set_output(0, c.type(2), matmul_shape({c.shape(0)}, {c.shape(1)}));
 }
 
-void work_matmul_integer_to_float(NodeContext& c) {
+static void work_matmul_integer_to_float(NodeContext& c) {
     matmul_work(c, 0, 1);
     c.work().vector_ops += (c.has_input(6) ? 3 : 2) * c.output(0).elements();
     run_int8(c, {2u, 3u, 4u, 5u});
 }
 
 /// A (float), B (8 bit), b_scale, b_zero_point, bias: A is quantised on the fly.
-void work_dynamic_quantize_matmul(NodeContext& c) {
+static void work_dynamic_quantize_matmul(NodeContext& c) {
     matmul_work(c, 0, 1);
     // Minimum and maximum, then scale, round, shift and clip of every element of A.
     c.work().vector_ops += 6 * c.elements(0) + (c.has_input(4) ? 3 : 2) * c.output(0).elements();
@@ -109,8 +107,8 @@ void work_dynamic_quantize_matmul(NodeContext& c) {
 
 // --- FusedMatMul and its kin: transA, transB, transBatchA, transBatchB
 
-MatMulOperand fused_operand(const NodeContext& c, std::size_t i, std::string_view trans,
-                            std::string_view batch) {
+static MatMulOperand fused_operand(const NodeContext& c, std::size_t i, std::string_view trans,
+                                   std::string_view batch) {
     MatMulOperand operand{c.shape(i), c.integer(trans, 0) != 0};
     // transBatch moves the leading axis to just before the last one.
     if (c.integer(batch, 0) != 0 && operand.shape.size() > 2)
@@ -120,13 +118,13 @@ MatMulOperand fused_operand(const NodeContext& c, std::size_t i, std::string_vie
     return operand;
 }
 
-void infer_fused_matmul(NodeContext& c) {
+static void infer_fused_matmul(NodeContext& c) {
     c.set_output(0, c.type(0),
                  matmul_shape(fused_operand(c, 0, "transA", "transBatchA"),
                               fused_operand(c, 1, "transB", "transBatchB")));
 }
 
-void work_fused_matmul(NodeContext& c) {
+static void work_fused_matmul(NodeContext& c) {
     add_product(c, matmul_contraction(fused_operand(c, 0, "transA", "transBatchA"),
                                       fused_operand(c, 1, "transB", "transBatchB"), c.is_constant(0),
                                       c.is_constant(1)));
@@ -134,19 +132,19 @@ void work_fused_matmul(NodeContext& c) {
         c.work().vector_ops = c.output(0).elements();
 }
 
-void work_fused_matmul_activation(NodeContext& c) {
+static void work_fused_matmul_activation(NodeContext& c) {
     work_fused_matmul(c);
     c.work().vector_ops += 2 * c.output(0).elements();
 }
 
-void work_fused_gemm(NodeContext& c) {
+static void work_fused_gemm(NodeContext& c) {
     work_gemm(c);
     c.work().vector_ops += c.output(0).elements();
 }
 
 // --- TransposeMatMul is FusedMatMul's older name; GemmFastGelu multiplies and applies the activation.
 
-void work_gemm_fast_gelu(NodeContext& c) {
+static void work_gemm_fast_gelu(NodeContext& c) {
     matmul_work(c, 0, 1);
     c.work().vector_ops += 8 * c.output(0).elements();
     c.work().special_ops += c.output(0).elements();
@@ -154,18 +152,18 @@ void work_gemm_fast_gelu(NodeContext& c) {
 
 // --- GemmFloat8: A, B, C, scaleA, scaleB, scaleY
 
-void infer_gemm_float8(NodeContext& c) {
+static void infer_gemm_float8(NodeContext& c) {
     infer_gemm(c);
     c.output(0).type = data_type_attribute(c, "dtype", DataType::float32);
 }
 
-void work_gemm_float8(NodeContext& c) {
+static void work_gemm_float8(NodeContext& c) {
     work_gemm(c);
     c.op().native_precision = Precision::fp8;
 }
 
 /// Determinant by LU decomposition: n^3/3 multiply-subtracts and n^2/2 divisions per matrix.
-void infer_det(NodeContext& c) {
+static void infer_det(NodeContext& c) {
     Shape out = c.shape(0);
     if (out.size() < 2 || out[out.size() - 1] != out[out.size() - 2])
         malformed("the determinant needs square matrices");
@@ -173,7 +171,7 @@ void infer_det(NodeContext& c) {
     c.set_output(0, c.type(0), std::move(out));
 }
 
-void work_det(NodeContext& c) {
+static void work_det(NodeContext& c) {
     const auto n = extent(c, 0, -1);
     c.work().vector_ops = c.output(0).elements() * 2 * n * n * n / 3;
     c.work().special_ops = c.output(0).elements() * n * n / 2;
@@ -189,7 +187,7 @@ struct Equation {
     std::string output;
 };
 
-std::string expand_ellipsis(const std::string& term, std::size_t rank) {
+static std::string expand_ellipsis(const std::string& term, std::size_t rank) {
     const std::size_t dots = term.find("...");
     if (dots == std::string::npos)
         return term;
@@ -202,7 +200,7 @@ std::string expand_ellipsis(const std::string& term, std::size_t rank) {
     return term.substr(0, dots) + axes + term.substr(dots + 3);
 }
 
-Equation parse(const NodeContext& c) {
+static Equation parse(const NodeContext& c) {
     std::string text;
     for (const char ch : c.text("equation", ""))
         if (ch != ' ')
@@ -248,7 +246,7 @@ Equation parse(const NodeContext& c) {
 
 using AxisSizes = std::array<std::int64_t, 256>;
 
-AxisSizes sizes_of(const NodeContext& c, const Equation& e) {
+static AxisSizes sizes_of(const NodeContext& c, const Equation& e) {
     AxisSizes sizes;
     sizes.fill(-1);
     for (std::size_t i = 0; i < e.operands.size(); ++i) {
@@ -266,7 +264,7 @@ AxisSizes sizes_of(const NodeContext& c, const Equation& e) {
     return sizes;
 }
 
-void infer_einsum(NodeContext& c) {
+static void infer_einsum(NodeContext& c) {
     const Equation e = parse(c);
     const AxisSizes sizes = sizes_of(c, e);
     Shape out;
@@ -279,13 +277,13 @@ void infer_einsum(NodeContext& c) {
     c.set_output(0, c.type(0), std::move(out));
 }
 
-bool has(const std::string& axes, char axis) {
+static bool has(const std::string& axes, char axis) {
     return axes.find(axis) != std::string::npos;
 }
 
 /// One pairwise step: axes of both that stay are groups, axes of both that vanish are contracted.
-Contraction step(const std::string& a, const std::string& b, const std::string& kept,
-                 const AxisSizes& sizes) {
+static Contraction step(const std::string& a, const std::string& b, const std::string& kept,
+                        const AxisSizes& sizes) {
     Contraction result;
     std::string seen;
     for (const char axis : a + b) {
@@ -302,7 +300,7 @@ Contraction step(const std::string& a, const std::string& b, const std::string& 
     return result;
 }
 
-void work_einsum(NodeContext& c) {
+static void work_einsum(NodeContext& c) {
     const Equation e = parse(c);
     const AxisSizes sizes = sizes_of(c, e);
     if (e.operands.size() == 1) {
@@ -376,8 +374,6 @@ constexpr OperatorRow kMatmulRows[] = {
         "contraction by an equation, pairwise from the left; without a contracted axis an elementwise "
         "product"),
 };
-
-} // namespace
 
 constinit const std::span<const OperatorRow> matmul_rows = kMatmulRows;
 

@@ -8,14 +8,12 @@
 
 namespace archsim {
 
-namespace {
-
 /// Rows and features of a matrix; a vector is one row.
 struct Rows {
     std::int64_t count = 1, features = 1;
 };
 
-Rows rows_of(const NodeContext& c, std::size_t i) {
+static Rows rows_of(const NodeContext& c, std::size_t i) {
     const Shape& s = c.shape(i);
     if (s.size() > 2)
         malformed("a matrix or vector is needed");
@@ -25,13 +23,13 @@ Rows rows_of(const NodeContext& c, std::size_t i) {
 }
 
 template <typename List>
-std::int64_t length_of(const List* list) {
+static std::int64_t length_of(const List* list) {
     return list ? static_cast<std::int64_t>(list->size()) : 0;
 }
 
 // --- Feature handling
 
-void infer_feature_extractor(NodeContext& c) {
+static void infer_feature_extractor(NodeContext& c) {
     const Shape& x = c.shape(0);
     const std::int64_t picked = saturated_int(c.elements(1));
     Shape out = x;
@@ -42,12 +40,12 @@ void infer_feature_extractor(NodeContext& c) {
     c.set_output(0, c.type(0), std::move(out));
 }
 
-void infer_category(NodeContext& c) {
+static void infer_category(NodeContext& c) {
     c.set_output(0, c.type(0) == DataType::string ? DataType::int64 : DataType::string, c.shape(0));
 }
 
 /// The type of the values: a tensor (opset 4), one of the lists, or the opposite of the keys (opset 1).
-void infer_label_encoder(NodeContext& c) {
+static void infer_label_encoder(NodeContext& c) {
     DataType type = c.type(0) == DataType::string ? DataType::int64 : DataType::string;
     if (const Constant* values = c.tensor("values_tensor"))
         type = values->type;
@@ -60,13 +58,13 @@ void infer_label_encoder(NodeContext& c) {
     c.set_output(0, type, c.shape(0));
 }
 
-void infer_one_hot_encoder(NodeContext& c) {
+static void infer_one_hot_encoder(NodeContext& c) {
     Shape out = c.shape(0);
     out.push_back(std::max(length_of(c.integers("cats_int64s")), length_of(c.texts("cats_strings"))));
     c.set_output(0, DataType::float32, std::move(out));
 }
 
-void infer_feature_vectorizer(NodeContext& c) {
+static void infer_feature_vectorizer(NodeContext& c) {
     std::int64_t width = 0;
     if (const auto* sizes = c.integers("inputdimensions"))
         for (const std::int64_t size : *sizes)
@@ -77,7 +75,7 @@ void infer_feature_vectorizer(NodeContext& c) {
     c.set_output(0, DataType::float32, {rows_of(c, 0).count, width});
 }
 
-void infer_cast_map(NodeContext& c) {
+static void infer_cast_map(NodeContext& c) {
     const std::string_view to = c.text("cast_to", "TO_FLOAT");
     const DataType type = to == "TO_STRING"  ? DataType::string
                           : to == "TO_INT64" ? DataType::int64
@@ -88,32 +86,32 @@ void infer_cast_map(NodeContext& c) {
     c.set_output(0, type, {1, width});
 }
 
-void infer_dict_vectorizer(NodeContext& c) {
+static void infer_dict_vectorizer(NodeContext& c) {
     const std::int64_t width =
         std::max(length_of(c.integers("int64_vocabulary")), length_of(c.texts("string_vocabulary")));
     const DataType declared = c.output(0).type;
     c.set_output(0, declared == DataType::undefined ? DataType::float32 : declared, {1, width});
 }
 
-void infer_zip_map(NodeContext& c) {
+static void infer_zip_map(NodeContext& c) {
     c.set_output(0, DataType::float32, c.shape(0));
     c.output(0).kind = ValueKind::sequence;
 }
 
 // --- Models: labels and scores
 
-std::int64_t class_count(const NodeContext& c) {
+static std::int64_t class_count(const NodeContext& c) {
     for (const std::string_view key : {"classlabels_int64s", "classlabels_ints"})
         if (const std::int64_t n = length_of(c.integers(key)))
             return n;
     return length_of(c.texts("classlabels_strings"));
 }
 
-DataType label_type(const NodeContext& c) {
+static DataType label_type(const NodeContext& c) {
     return length_of(c.texts("classlabels_strings")) > 0 ? DataType::string : DataType::int64;
 }
 
-void infer_classifier(NodeContext& c) {
+static void infer_classifier(NodeContext& c) {
     const Rows x = rows_of(c, 0);
     std::int64_t classes = class_count(c);
     if (classes == 0 && x.features > 0)
@@ -122,16 +120,16 @@ void infer_classifier(NodeContext& c) {
     c.set_output(1, DataType::float32, {x.count, std::max<std::int64_t>(classes, 1)});
 }
 
-void infer_regressor(NodeContext& c) {
+static void infer_regressor(NodeContext& c) {
     const std::int64_t targets = c.integer("targets", c.integer("n_targets", 1));
     c.set_output(0, DataType::float32, {rows_of(c, 0).count, targets});
 }
 
-void infer_tree_ensemble(NodeContext& c) {
+static void infer_tree_ensemble(NodeContext& c) {
     c.set_output(0, c.type(0), {rows_of(c, 0).count, c.integer("n_targets", 1)});
 }
 
-void work_linear(NodeContext& c) {
+static void work_linear(NodeContext& c) {
     c.work().vector_ops = 2 * static_cast<double>(rows_of(c, 0).count) *
                           static_cast<double>(std::max<std::int64_t>(length_of(c.reals("coefficients")), 1));
     if (c.has_output(1) && c.text("post_transform", "NONE") != "NONE") // scores of classes
@@ -139,7 +137,7 @@ void work_linear(NodeContext& c) {
 }
 
 /// Every row meets every support vector: a kernel value is 2 operations per feature and a special function.
-void work_support_vectors(NodeContext& c) {
+static void work_support_vectors(NodeContext& c) {
     const Rows x = rows_of(c, 0);
     const auto features = static_cast<double>(std::max<std::int64_t>(x.features, 1));
     const double vectors = static_cast<double>(length_of(c.reals("support_vectors"))) / features;
@@ -150,7 +148,7 @@ void work_support_vectors(NodeContext& c) {
 
 /// A row walks each tree from root to leaf: log2 of the nodes of a balanced tree, one comparison and one
 /// fetch each.
-void work_trees(NodeContext& c) {
+static void work_trees(NodeContext& c) {
     double trees = 1, nodes = 1;
     if (const auto* ids = c.integers("nodes_treeids"); ids && !ids->empty()) {
         trees = static_cast<double>(std::set<std::int64_t>(ids->begin(), ids->end()).size());
@@ -166,12 +164,12 @@ void work_trees(NodeContext& c) {
 
 constexpr RowKinds kMl{kMlDomain};
 
-constexpr OperatorRow feature(std::string_view name, NodeFunction infer, ElementCost cost,
-                              std::string_view doc) {
+static constexpr OperatorRow feature(std::string_view name, NodeFunction infer, ElementCost cost,
+                                     std::string_view doc) {
     return kMl.opaque(name, 1, infer, work_per_output, cost, doc);
 }
 
-constexpr OperatorRow map_row(std::string_view name, NodeFunction infer, std::string_view doc) {
+static constexpr OperatorRow map_row(std::string_view name, NodeFunction infer, std::string_view doc) {
     return of_unknown(feature(name, infer, {1, 0}, doc));
 }
 
@@ -201,8 +199,6 @@ constexpr OperatorRow kMlRows[] = {
     kMl.opaque_reduction("TreeEnsembleRegressor", 1, infer_regressor, work_trees,
                          "decision trees, counted as balanced"),
 };
-
-} // namespace
 
 constinit const std::span<const OperatorRow> ml_rows = kMlRows;
 

@@ -7,8 +7,6 @@
 
 namespace archsim {
 
-namespace {
-
 /// Inputs of MoE and QMoE: weights (experts, outputs, inputs) of up to three layers with their biases.
 struct ExpertInputs {
     std::size_t first = 2, second = 4,
@@ -27,7 +25,7 @@ struct Experts {
     double experts = 1, active = 1, tokens = 1, picks = 1, hidden = 1;
 };
 
-Experts experts_of(const NodeContext& c, const ExpertInputs& at) {
+static Experts experts_of(const NodeContext& c, const ExpertInputs& at) {
     Experts e;
     e.hidden = extent(c, 0, -1);
     if (e.hidden <= 0)
@@ -43,8 +41,8 @@ Experts experts_of(const NodeContext& c, const ExpertInputs& at) {
 
 /// One expert layer: each active expert multiplies its share of the tokens. Only the weights of active
 /// experts are read.
-double add_layer(NodeContext& c, const Experts& e, std::size_t weights, std::size_t bias, double inputs,
-                 double packing) {
+static double add_layer(NodeContext& c, const Experts& e, std::size_t weights, std::size_t bias,
+                        double inputs, double packing) {
     const double per_expert = e.experts > 0 ? c.elements(weights) * packing / e.experts : 0;
     Contraction layer{.groups = e.active,
                       .m = e.active > 0 ? e.tokens * e.picks / e.active : 0,
@@ -63,14 +61,14 @@ double add_layer(NodeContext& c, const Experts& e, std::size_t weights, std::siz
     return layer.n;
 }
 
-void add_activation(NodeContext& c, double elements) {
+static void add_activation(NodeContext& c, double elements) {
     const std::string_view type = c.text("activation_type", "relu");
     const bool exponential = type == "silu" || type == "swiglu" || type == "gelu";
     c.work().vector_ops += elements * (exponential ? 3 : type == "identity" ? 0 : 1);
     c.work().special_ops += elements * (type == "gelu" ? 1 : exponential ? 2 : 0);
 }
 
-void experts_work(NodeContext& c, const ExpertInputs& at, double packing) {
+static void experts_work(NodeContext& c, const ExpertInputs& at, double packing) {
     const Experts e = experts_of(c, at);
     const double outputs = add_layer(c, e, at.first, at.first + at.bias_offset, e.hidden, packing);
     const double inner = c.elements(at.second) * packing / std::max(e.experts, 1.0) / e.hidden;
@@ -90,12 +88,12 @@ void experts_work(NodeContext& c, const ExpertInputs& at, double packing) {
     c.work().special_ops += probabilities;
 }
 
-void work_moe(NodeContext& c) {
+static void work_moe(NodeContext& c) {
     experts_work(c, kFloat, 1);
 }
 
 /// Weights of 2, 4 or 8 bits are packed into bytes and expanded in the kernel: 2 operations per weight read.
-void work_qmoe(NodeContext& c) {
+static void work_qmoe(NodeContext& c) {
     const auto bits = static_cast<double>(c.integer("expert_weight_bits", 4));
     if (bits != 2 && bits != 4 && bits != 8)
         malformed("expert_weight_bits must be 2, 4 or 8");
@@ -118,8 +116,6 @@ constexpr OperatorRow kMoeRows[] = {
                        "k experts per token; reads the weights of the active experts"),
     kMicrosoft.product("QMoE", 1, infer_same, work_qmoe, "MoE with packed weights of 2, 4 or 8 bits"),
 };
-
-} // namespace
 
 constinit const std::span<const OperatorRow> moe_rows = kMoeRows;
 

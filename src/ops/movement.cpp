@@ -7,11 +7,9 @@
 
 namespace archsim {
 
-namespace {
-
 // --- Transpose
 
-std::vector<std::size_t> permutation_of(const NodeContext& c) {
+static std::vector<std::size_t> permutation_of(const NodeContext& c) {
     const std::size_t rank = c.shape(0).size();
     std::vector<std::size_t> perm(rank);
     if (const auto* given = c.integers("perm")) {
@@ -31,7 +29,7 @@ std::vector<std::size_t> permutation_of(const NodeContext& c) {
     return perm;
 }
 
-void infer_transpose(NodeContext& c) {
+static void infer_transpose(NodeContext& c) {
     const auto perm = permutation_of(c);
     const Shape& in = c.shape(0);
     Shape out(perm.size());
@@ -41,7 +39,7 @@ void infer_transpose(NodeContext& c) {
 }
 
 /// Free when only dimensions of size 1 change place.
-void work_transpose(NodeContext& c) {
+static void work_transpose(NodeContext& c) {
     const auto perm = permutation_of(c);
     const Shape& in = c.shape(0);
     std::size_t last = 0;
@@ -56,7 +54,7 @@ void work_transpose(NodeContext& c) {
         work_free(c);
 }
 
-void fold_transpose(NodeContext& c) {
+static void fold_transpose(NodeContext& c) {
     const auto perm = permutation_of(c);
     const Constant& from = known_value(c, 0);
     Constant to = blank_value(c, 0);
@@ -78,7 +76,7 @@ void fold_transpose(NodeContext& c) {
 
 // --- Concat
 
-void infer_concat(NodeContext& c) {
+static void infer_concat(NodeContext& c) {
     Shape out = c.shape(0);
     const std::size_t axis = normalized_axis(c.integer("axis", 1), out.size());
     for (std::size_t i = 1; i < c.input_count(); ++i) {
@@ -94,7 +92,7 @@ void infer_concat(NodeContext& c) {
     c.set_output(0, c.type(0), std::move(out));
 }
 
-void work_concat(NodeContext& c) {
+static void work_concat(NodeContext& c) {
     std::size_t filled = 0;
     for (std::size_t i = 0; i < c.input_count(); ++i)
         filled += c.elements(i) > 0;
@@ -102,7 +100,7 @@ void work_concat(NodeContext& c) {
         work_free(c);
 }
 
-void fold_concat(NodeContext& c) {
+static void fold_concat(NodeContext& c) {
     Constant to = blank_value(c, 0);
     const std::size_t axis = normalized_axis(c.integer("axis", 1), to.shape.size());
     const auto outer = static_cast<std::size_t>(product(std::span(to.shape).first(axis)));
@@ -122,7 +120,7 @@ struct SliceRange {
     std::int64_t start = 0, step = 1, count = 0;
 };
 
-SliceRange slice_range(std::int64_t start, std::int64_t end, std::int64_t step, std::int64_t size) {
+static SliceRange slice_range(std::int64_t start, std::int64_t end, std::int64_t step, std::int64_t size) {
     if (step == 0)
         malformed("a step of 0");
     if (size == 0)
@@ -141,7 +139,7 @@ SliceRange slice_range(std::int64_t start, std::int64_t end, std::int64_t step, 
     return {first, step, (distance - 1) / stride + 1};
 }
 
-std::vector<SliceRange> slice_ranges(const NodeContext& c) {
+static std::vector<SliceRange> slice_ranges(const NodeContext& c) {
     const Shape& in = c.shape(0);
     std::vector<SliceRange> ranges;
     for (const std::int64_t d : in)
@@ -168,7 +166,7 @@ std::vector<SliceRange> slice_ranges(const NodeContext& c) {
     return ranges;
 }
 
-bool slice_values_known(const NodeContext& c) {
+static bool slice_values_known(const NodeContext& c) {
     for (std::size_t i = 1; i < c.input_count(); ++i)
         if (c.has_input(i) && !c.value(i))
             return false;
@@ -176,7 +174,7 @@ bool slice_values_known(const NodeContext& c) {
 }
 
 /// Axes that a slice whose limits only a run knows may shorten.
-std::vector<std::size_t> sliced_axes(const NodeContext& c) {
+static std::vector<std::size_t> sliced_axes(const NodeContext& c) {
     const auto rank = static_cast<std::size_t>(c.rank(0));
     std::vector<std::size_t> axes;
     if (const Constant* given = c.value(3)) {
@@ -190,7 +188,7 @@ std::vector<std::size_t> sliced_axes(const NodeContext& c) {
     return axes;
 }
 
-void infer_slice(NodeContext& c) {
+static void infer_slice(NodeContext& c) {
     if (!slice_values_known(c)) {
         const Shape in = c.shape(0);
         Shape bound = in;
@@ -209,7 +207,7 @@ void infer_slice(NodeContext& c) {
 }
 
 /// Reads only what it keeps; the whole of its input is the input itself.
-void work_slice(NodeContext& c) {
+static void work_slice(NodeContext& c) {
     const double kept = c.output(0).elements();
     if (c.output(0).shape == c.shape(0) && slice_values_known(c))
         work_free(c);
@@ -217,7 +215,7 @@ void work_slice(NodeContext& c) {
         read_part(c, 0, kept);
 }
 
-void fold_slice(NodeContext& c) {
+static void fold_slice(NodeContext& c) {
     const auto ranges = slice_ranges(c);
     const Constant& from = known_value(c, 0);
     Constant to = blank_value(c, 0);
@@ -238,7 +236,7 @@ void fold_slice(NodeContext& c) {
 
 // --- Split
 
-void infer_split(NodeContext& c) {
+static void infer_split(NodeContext& c) {
     const Shape in = c.shape(0);
     const std::size_t axis = normalized_axis(c.integer("axis", 0), in.size());
     const std::vector<std::int64_t>* sizes = c.has_input(1) ? &c.ints(1) : c.integers("split");
@@ -259,7 +257,7 @@ void infer_split(NodeContext& c) {
         malformed("the split sizes exceed the dimension");
 }
 
-void fold_split(NodeContext& c) {
+static void fold_split(NodeContext& c) {
     const Constant& from = known_value(c, 0);
     const std::size_t axis = normalized_axis(c.integer("axis", 0), from.shape.size());
     const auto outer = static_cast<std::size_t>(product(std::span(from.shape).first(axis)));
@@ -280,11 +278,11 @@ void fold_split(NodeContext& c) {
 
 // --- Expand, Tile
 
-void infer_expand(NodeContext& c) {
+static void infer_expand(NodeContext& c) {
     c.set_output(0, c.type(0), broadcast(c.shape(0), c.ints(1)));
 }
 
-void fold_expand(NodeContext& c) {
+static void fold_expand(NodeContext& c) {
     const Constant& from = known_value(c, 0);
     Constant to = blank_value(c, 0);
     const BroadcastIndex index(from.shape, to.shape);
@@ -294,7 +292,7 @@ void fold_expand(NodeContext& c) {
     c.set_value(0, std::move(to));
 }
 
-void infer_tile(NodeContext& c) {
+static void infer_tile(NodeContext& c) {
     Shape out = c.shape(0);
     if (c.opset() < 6 && c.has_input(2)) { // tiles and axis as scalars
         std::int64_t& d = out[normalized_axis(c.scalar_int(2), out.size())];
@@ -312,7 +310,7 @@ void infer_tile(NodeContext& c) {
     c.set_output(0, c.type(0), std::move(out));
 }
 
-void fold_tile(NodeContext& c) {
+static void fold_tile(NodeContext& c) {
     const Constant& from = known_value(c, 0);
     Constant to = blank_value(c, 0);
     if (from.shape.size() != to.shape.size())
@@ -331,14 +329,14 @@ void fold_tile(NodeContext& c) {
     c.set_value(0, std::move(to));
 }
 
-void work_copy(NodeContext& c) {
+static void work_copy(NodeContext& c) {
     if (c.output(0).shape == c.shape(0))
         work_free(c);
 }
 
 // --- Pad
 
-void infer_pad(NodeContext& c) {
+static void infer_pad(NodeContext& c) {
     Shape out = c.shape(0);
     const std::vector<std::int64_t>* pads = nullptr;
     if (c.has_input(1))
@@ -362,7 +360,7 @@ void infer_pad(NodeContext& c) {
     c.set_output(0, c.type(0), std::move(out));
 }
 
-void infer_center_crop_pad(NodeContext& c) {
+static void infer_center_crop_pad(NodeContext& c) {
     Shape out = c.shape(0);
     const auto& target = c.ints(1);
     std::vector<std::int64_t> axes(out.size());
@@ -378,7 +376,7 @@ void infer_center_crop_pad(NodeContext& c) {
 
 // --- Blocks, triangles, sequences
 
-void infer_depth_to_space(NodeContext& c) {
+static void infer_depth_to_space(NodeContext& c) {
     const std::int64_t block = c.integer("blocksize", 1);
     if (block < 1 || block > (std::int64_t{1} << 20) || c.rank(0) != 4 || c.dim(0, 1) % (block * block) != 0)
         malformed("the channels do not divide by the block");
@@ -386,7 +384,7 @@ void infer_depth_to_space(NodeContext& c) {
     c.set_output(0, c.type(0), {in[0], in[1] / (block * block), in[2] * block, in[3] * block});
 }
 
-void infer_space_to_depth(NodeContext& c) {
+static void infer_space_to_depth(NodeContext& c) {
     const std::int64_t block = c.integer("blocksize", 1);
     if (block < 1 || block > (std::int64_t{1} << 20) || c.rank(0) != 4)
         malformed("an image of rank 4 and a positive block are needed");
@@ -412,8 +410,6 @@ constexpr OperatorRow kMovementRows[] = {
     kOnnx.movement("Trilu", 14, infer_same, work_movement, "upper or lower triangle, the rest zero"),
     kOnnx.movement("ReverseSequence", 10, infer_same, work_movement, "reverses sequences of given lengths"),
 };
-
-} // namespace
 
 constinit const std::span<const OperatorRow> movement_rows = kMovementRows;
 

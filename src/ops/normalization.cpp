@@ -7,24 +7,22 @@
 
 namespace archsim {
 
-namespace {
-
 /// One reciprocal square root (root and division) for each normalised group of elements.
-void add_roots(NodeContext& c, double groups) {
+static void add_roots(NodeContext& c, double groups) {
     c.work().special_ops += 2 * groups;
 }
 
-double elements_from(const Shape& shape, std::size_t axis) {
+static double elements_from(const Shape& shape, std::size_t axis) {
     return product(std::span(shape).subspan(axis));
 }
 
 // --- BatchNormalization
 
-bool training(const NodeContext& c) {
+static bool training(const NodeContext& c) {
     return c.integer("training_mode", 0) != 0 || (c.opset() < 7 && c.integer("is_test", 1) == 0);
 }
 
-void infer_batch_norm(NodeContext& c) {
+static void infer_batch_norm(NodeContext& c) {
     c.set_output(0, c.type(0), c.shape(0));
     // Running mean and variance; older opsets can also save those of the batch.
     for (std::size_t i = 1; i < c.output_count(); ++i)
@@ -32,7 +30,7 @@ void infer_batch_norm(NodeContext& c) {
 }
 
 /// In inference the statistics are constants, so it is one multiplication and one addition per element.
-void work_batch_norm(NodeContext& c) {
+static void work_batch_norm(NodeContext& c) {
     mark_learned(c, {1, 2});
     mark_learned(c, {3, 4}, false);
     const double n = c.elements(0);
@@ -49,7 +47,7 @@ void work_batch_norm(NodeContext& c) {
 
 // --- Per-sample normalisations
 
-void infer_layer_norm(NodeContext& c) {
+static void infer_layer_norm(NodeContext& c) {
     const Shape& x = c.shape(0);
     c.set_output(0, c.type(0), x);
     Shape statistics = x;
@@ -60,7 +58,7 @@ void infer_layer_norm(NodeContext& c) {
         c.set_output(i, stash, statistics);
 }
 
-void work_layer_norm(NodeContext& c) {
+static void work_layer_norm(NodeContext& c) {
     const Shape& x = c.shape(0);
     const double group = elements_from(x, normalized_axis(c.integer("axis", -1), x.size()));
     c.work().vector_ops = c.row().cost.vector * c.elements(0) + (c.has_input(2) ? c.elements(0) : 0);
@@ -70,7 +68,7 @@ void work_layer_norm(NodeContext& c) {
 }
 
 /// Statistics of each sample and group of channels (one channel: InstanceNormalization).
-void work_group_norm(NodeContext& c) {
+static void work_group_norm(NodeContext& c) {
     const std::int64_t groups = c.integer("num_groups", c.integer("groups", c.dim(0, 1)));
     c.work().vector_ops = c.row().cost.vector * c.elements(0);
     c.work().passes = 2;
@@ -78,19 +76,19 @@ void work_group_norm(NodeContext& c) {
     mark_learned(c, {1, 2});
 }
 
-void work_mean_variance(NodeContext& c) {
+static void work_mean_variance(NodeContext& c) {
     c.work().vector_ops = c.row().cost.vector * c.elements(0);
     c.work().passes = 2;
     add_roots(c, c.rank(0) > 1 ? extent(c, 0, 1) : 1);
 }
 
 /// Squares summed over a window of channels (a sliding sum takes 2 additions), then a power and a division.
-void work_lrn(NodeContext& c) {
+static void work_lrn(NodeContext& c) {
     work_per_input(c);
     c.work().passes = 1;
 }
 
-void work_lp_norm(NodeContext& c) {
+static void work_lp_norm(NodeContext& c) {
     work_per_input(c);
     c.work().passes = 2;
     const auto group = extent(c, 0, c.integer("axis", -1));
@@ -99,7 +97,7 @@ void work_lp_norm(NodeContext& c) {
 
 // --- Softmax
 
-void work_softmax(NodeContext& c) {
+static void work_softmax(NodeContext& c) {
     work_per_input(c);
     c.work().passes = 3;
     const Shape& x = c.shape(0);
@@ -114,17 +112,17 @@ void work_softmax(NodeContext& c) {
 
 // --- Losses
 
-Shape loss_shape(const NodeContext& c) {
+static Shape loss_shape(const NodeContext& c) {
     return c.text("reduction", "mean") == "none" ? c.shape(1) : Shape{};
 }
 
-void infer_loss(NodeContext& c) {
+static void infer_loss(NodeContext& c) {
     c.set_output(0, c.type(0), loss_shape(c));
     if (c.has_output(1))
         c.set_output(1, c.type(0), c.shape(0));
 }
 
-void work_log_likelihood(NodeContext& c) {
+static void work_log_likelihood(NodeContext& c) {
     c.work().vector_ops = 2 * c.elements(1);
     read_part(c, 0, c.elements(1));
 }
@@ -132,13 +130,13 @@ void work_log_likelihood(NodeContext& c) {
 // Fused normalisations, embeddings and softmax of com.microsoft.
 
 /// Rows of the last axis; each takes one reciprocal square root.
-double rows_of(const Shape& shape) {
+static double rows_of(const Shape& shape) {
     return shape.empty() || shape.back() == 0 ? 0 : product(shape) / static_cast<double>(shape.back());
 }
 
 // --- SkipLayerNormalization: input, skip, gamma, beta, bias; the simplified form has no beta
 
-void infer_skip_norm(NodeContext& c) {
+static void infer_skip_norm(NodeContext& c) {
     const Shape& x = c.shape(0);
     c.set_output(0, c.type(0), x);
     Shape statistics = x;
@@ -150,7 +148,7 @@ void infer_skip_norm(NodeContext& c) {
 }
 
 template <std::size_t Bias>
-void work_skip_norm(NodeContext& c) {
+static void work_skip_norm(NodeContext& c) {
     const double n = c.elements(0);
     c.work().vector_ops = n * (c.row().cost.vector + 1 + (c.has_input(Bias) ? 1 : 0));
     c.work().special_ops = 2 * rows_of(c.shape(0));
@@ -161,14 +159,14 @@ void work_skip_norm(NodeContext& c) {
 
 // --- EmbedLayerNormalization: ids, segment ids, word, position and segment tables, gamma, beta, mask
 
-void infer_embed_norm(NodeContext& c) {
+static void infer_embed_norm(NodeContext& c) {
     const std::int64_t batch = c.dim(0, 0), length = c.dim(0, 1), hidden = c.dim(2, 1);
     c.set_output(0, c.type(2), {batch, length, hidden});
     c.set_output(1, DataType::int32, {batch});
     c.set_output(2, c.type(2), {batch, length, hidden});
 }
 
-void work_embed_norm(NodeContext& c) {
+static void work_embed_norm(NodeContext& c) {
     const double n = c.output(0).elements();
     c.work().vector_ops = n * (6 + 1 + (c.has_input(4) ? 1 : 0));
     c.work().special_ops = 2 * rows_of(c.output(0).shape);
@@ -178,13 +176,13 @@ void work_embed_norm(NodeContext& c) {
 }
 
 /// As above with 8-bit tables: scales at 7 to 11, zero points at 12 to 16.
-void infer_quantized_embed_norm(NodeContext& c) {
+static void infer_quantized_embed_norm(NodeContext& c) {
     const std::int64_t batch = c.dim(0, 0), length = c.dim(0, 1), hidden = c.dim(2, 1);
     c.set_output(0, c.type(8), {batch, length, hidden});
     c.set_output(1, DataType::int32, {batch});
 }
 
-void work_quantized_embed_norm(NodeContext& c) {
+static void work_quantized_embed_norm(NodeContext& c) {
     work_embed_norm(c);
     c.work().vector_ops += 2 * 3 * c.output(0).elements();
     mark_learned(c, {2, 3, 4, 5, 6});
@@ -193,12 +191,12 @@ void work_quantized_embed_norm(NodeContext& c) {
 
 // --- GroupNorm (channels last by default), SkipGroupNorm
 
-void infer_group_norm(NodeContext& c) {
+static void infer_group_norm(NodeContext& c) {
     c.set_output(0, c.type(0), c.shape(0));
     c.set_output(1, c.type(0), c.shape(0));
 }
 
-void work_fused_group_norm(NodeContext& c) {
+static void work_fused_group_norm(NodeContext& c) {
     const double n = c.elements(0);
     const bool skip = c.node().op_type == "SkipGroupNorm";
     c.work().vector_ops = n * (7 + (skip ? 1 : 0) + (c.has_input(4) ? 1 : 0));
@@ -211,7 +209,7 @@ void work_fused_group_norm(NodeContext& c) {
     mark_learned(c, {1, 2});
 }
 
-void work_gated_rms(NodeContext& c) {
+static void work_gated_rms(NodeContext& c) {
     const double n = c.elements(0), group = c.elements(1);
     c.work().vector_ops = 7 * n;
     c.work().special_ops = 2 * n + (group > 0 ? 2 * n / group : 0);
@@ -221,7 +219,7 @@ void work_gated_rms(NodeContext& c) {
 
 // --- BiasSoftmax, BiasSplitGelu, BiasDropout
 
-void work_bias_softmax(NodeContext& c) {
+static void work_bias_softmax(NodeContext& c) {
     const Shape& x = c.shape(0);
     const std::size_t axis = x.empty() ? 0 : normalized_axis(c.integer("axis", 1), x.size());
     const double row = product(std::span(x).subspan(axis));
@@ -230,7 +228,7 @@ void work_bias_softmax(NodeContext& c) {
     c.work().passes = 3;
 }
 
-void infer_split_gelu(NodeContext& c) {
+static void infer_split_gelu(NodeContext& c) {
     Shape out = c.shape(0);
     if (out.empty())
         malformed("an input of rank 1 or more is needed");
@@ -238,7 +236,7 @@ void infer_split_gelu(NodeContext& c) {
     c.set_output(0, c.type(0), std::move(out));
 }
 
-void infer_bias_dropout(NodeContext& c) {
+static void infer_bias_dropout(NodeContext& c) {
     c.set_output(0, c.type(0), c.shape(0));
     c.set_output(1, DataType::boolean, c.shape(0));
 }
@@ -295,8 +293,6 @@ constexpr OperatorRow kNormalizationRows[] = {
     kMicrosoft.elementwise("BiasDropout", 1, infer_bias_dropout, work_per_output, {2, 0},
                            "bias and residual sum; the dropout does nothing in inference"),
 };
-
-} // namespace
 
 constinit const std::span<const OperatorRow> normalization_rows = kNormalizationRows;
 

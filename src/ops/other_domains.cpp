@@ -6,9 +6,7 @@
 
 namespace archsim {
 
-namespace {
-
-void infer_expand_dims(NodeContext& c) {
+static void infer_expand_dims(NodeContext& c) {
     Shape out = c.shape(0);
     const std::size_t axis = normalized_axis(c.scalar_int(1), out.size() + 1);
     out.insert(out.begin() + static_cast<std::ptrdiff_t>(axis), 1);
@@ -16,53 +14,53 @@ void infer_expand_dims(NodeContext& c) {
 }
 
 /// Rows of one matrix against rows of the other: subtract, square, add per component.
-void infer_distances(NodeContext& c) {
+static void infer_distances(NodeContext& c) {
     c.set_output(0, c.type(0), {c.dim(0, 0), c.dim(1, 0)});
 }
 
-void work_distances(NodeContext& c) {
+static void work_distances(NodeContext& c) {
     c.work().vector_ops = 3 * c.output(0).elements() * extent(c, 0, -1);
     c.work().special_ops = c.text("metric", "sqeuclidean") == "euclidean" ? c.output(0).elements() : 0;
 }
 
 /// Gauss-Jordan elimination takes 2 n^3 operations.
-void work_inverse(NodeContext& c) {
+static void work_inverse(NodeContext& c) {
     const auto n = extent(c, 0, -1);
     c.work().vector_ops = 2 * c.elements(0) * n;
     c.work().special_ops = c.elements(0);
 }
 
-void infer_flag(NodeContext& c) {
+static void infer_flag(NodeContext& c) {
     c.set_output(0, DataType::boolean, {});
 }
 
-void infer_hash(NodeContext& c) {
+static void infer_hash(NodeContext& c) {
     c.set_output(0, c.integer("positive", 1) != 0 ? DataType::uint32 : DataType::int32, c.shape(0));
 }
 
-void infer_embedding(NodeContext& c) {
+static void infer_embedding(NodeContext& c) {
     Shape out = c.shape(1);
     out.push_back(c.dim(0, 1));
     c.set_output(0, c.type(0), std::move(out));
 }
 
-void work_embedding(NodeContext& c) {
+static void work_embedding(NodeContext& c) {
     read_part(c, 0, std::min(c.elements(0), c.output(0).elements()));
 }
 
 /// table [buckets, heads], query length, key length.
-void infer_position_bias(NodeContext& c) {
+static void infer_position_bias(NodeContext& c) {
     c.set_output(0, c.type(0), {1, c.dim(0, 1), c.scalar_int(1), c.scalar_int(2)});
 }
 
 /// query [batch, length, heads x size], biases, relative positions, gate weights [size, D].
-void infer_gated_bias(NodeContext& c) {
+static void infer_gated_bias(NodeContext& c) {
     const std::int64_t heads = c.integer("num_heads", 1), batch = c.rank(0) == 3 ? c.dim(0, 0) : c.dim(6, 0);
     const std::int64_t length = c.dim(2, 2);
     c.set_output(0, c.type(0), {batch, heads, length, length});
 }
 
-void work_gated_bias(NodeContext& c) {
+static void work_gated_bias(NodeContext& c) {
     Contraction gates{.n = extent(c, 3, 1), .k = extent(c, 3, 0)};
     gates.m = gates.k > 0 ? c.elements(0) / gates.k : 0;
     add_product(c, gates);
@@ -72,7 +70,7 @@ void work_gated_bias(NodeContext& c) {
 }
 
 /// input [batch, length, hidden], valid lengths: at most everything stays.
-void infer_remove_padding(NodeContext& c) {
+static void infer_remove_padding(NodeContext& c) {
     const std::int64_t batch = c.dim(0, 0), length = c.dim(0, 1);
     const double all = static_cast<double>(batch) * static_cast<double>(length);
     const std::int64_t tokens = c.data_dependent_dim(0, 0, saturated_int(all), "no position is padding");
@@ -82,11 +80,11 @@ void infer_remove_padding(NodeContext& c) {
     c.set_output(3, DataType::int32, {1});
 }
 
-void infer_restore_padding(NodeContext& c) {
+static void infer_restore_padding(NodeContext& c) {
     c.set_output(0, c.type(0), {c.dim(1, 0), c.dim(1, 1), c.dim(0, 1)});
 }
 
-void infer_unfold(NodeContext& c) {
+static void infer_unfold(NodeContext& c) {
     Shape out = c.shape(0);
     const std::size_t axis = normalized_axis(c.integer("dim", -1), out.size());
     const std::int64_t size = c.integer("size", 1), step = c.integer("step", 1);
@@ -98,12 +96,12 @@ void infer_unfold(NodeContext& c) {
 }
 
 /// A dense matrix times a sparse one, counted dense.
-void infer_sparse_product(NodeContext& c) {
+static void infer_sparse_product(NodeContext& c) {
     const bool ta = c.integer("transA", 0) != 0, tb = c.integer("transB", 0) != 0;
     c.set_output(0, c.type(1), {c.dim(0, ta ? 1 : 0), c.dim(1, tb ? 0 : 1)});
 }
 
-void work_sparse_product(NodeContext& c) {
+static void work_sparse_product(NodeContext& c) {
     add_product(c, {.m = static_cast<double>(c.output(0).shape[0]),
                     .n = static_cast<double>(c.output(0).shape[1]),
                     .k = extent(c, 0, c.integer("transA", 0) != 0 ? 0 : 1),
@@ -112,8 +110,8 @@ void work_sparse_product(NodeContext& c) {
     c.work().fusion = FusionClass::contraction;
 }
 
-/// What a vendor's compiler made of a network: binary code, of which nothing can be counted.
-void infer_compiled(NodeContext& c) {
+/// A network as a vendor's compiler made it: binary code, of which nothing can be counted.
+static void infer_compiled(NodeContext& c) {
     constexpr std::string_view kProvider = "ExecutionProvider";
     std::string vendor(c.text("source", ""));
     if (vendor.ends_with(kProvider))
@@ -128,7 +126,7 @@ void infer_compiled(NodeContext& c) {
 
 /// Updates `Kinds` lists of tensors; outputs are all lists but the gradients, which come second.
 template <std::size_t Kinds>
-void infer_step(NodeContext& c) {
+static void infer_step(NodeContext& c) {
     if (c.input_count() < 2 + Kinds || (c.input_count() - 2) % Kinds != 0)
         malformed("the tensors do not come in equal lists");
     const std::size_t tensors = (c.input_count() - 2) / Kinds;
@@ -140,7 +138,7 @@ void infer_step(NodeContext& c) {
         }
 }
 
-void work_step(NodeContext& c) {
+static void work_step(NodeContext& c) {
     double elements = 0;
     for (std::size_t i = 0; i < c.output_count(); ++i)
         elements += c.output(i).elements();
@@ -149,13 +147,13 @@ void work_step(NodeContext& c) {
 }
 
 /// The gradient of y has the shapes of the inputs named first.
-void infer_gradient(NodeContext& c) {
+static void infer_gradient(NodeContext& c) {
     for (std::size_t i = 0; i < c.output_count(); ++i)
         c.set_output(i, c.type(i), c.shape(i));
 }
 
 /// The differentiated work lies in other operators; a headline without twice their work would be wrong.
-void work_gradient(NodeContext&) {
+static void work_gradient(NodeContext&) {
     throw NodeProblem{
         FindingKind::unsupported,
         "the work of the derivatives is not counted: about twice that of what is differentiated",
@@ -164,8 +162,8 @@ void work_gradient(NodeContext&) {
 
 constexpr RowKinds kTraining{kTrainingDomain};
 
-constexpr OperatorRow step(std::string_view name, NodeFunction infer, ElementCost cost,
-                           std::string_view doc) {
+static constexpr OperatorRow step(std::string_view name, NodeFunction infer, ElementCost cost,
+                                  std::string_view doc) {
     return kTraining.elementwise(name, 1, infer, work_step, cost, doc);
 }
 
@@ -178,14 +176,14 @@ struct Candidates {
     double batch = 1, boxes = 1, classes = 1;
 };
 
-Candidates candidates_of(const NodeContext& c) {
+static Candidates candidates_of(const NodeContext& c) {
     if (c.rank(0) < 3 || c.rank(1) < 3)
         malformed("boxes and scores need a batch, boxes and their values");
     return {extent(c, 1, 0), extent(c, 1, 1), extent(c, 1, 2)};
 }
 
 /// Results per image; the efficient plugins name it max_output_boxes, the older ones keepTopK.
-std::int64_t promised(const NodeContext& c) {
+static std::int64_t promised(const NodeContext& c) {
     const std::int64_t count = c.integer("max_output_boxes", c.integer("keepTopK", -1));
     const std::int64_t per_class = c.integer("max_output_boxes_per_class", -1);
     if (count >= 0)
@@ -196,7 +194,7 @@ std::int64_t promised(const NodeContext& c) {
 }
 
 /// Number of detections, boxes, scores and classes.
-void infer_promised_detections(NodeContext& c) {
+static void infer_promised_detections(NodeContext& c) {
     candidates_of(c);
     const std::int64_t batch = c.dim(1, 0), kept = promised(c);
     c.set_output(0, DataType::int32, {batch, 1});
@@ -207,12 +205,12 @@ void infer_promised_detections(NodeContext& c) {
 }
 
 /// Rows of image, class and box, as NonMaxSuppression of ONNX.
-void infer_selection(NodeContext& c) {
+static void infer_selection(NodeContext& c) {
     candidates_of(c);
     c.set_output(0, DataType::int32, {saturated_int(static_cast<double>(promised(c)) * extent(c, 1, 0)), 3});
 }
 
-void work_suppression(NodeContext& c) {
+static void work_suppression(NodeContext& c) {
     const Candidates from = candidates_of(c);
     const double lists = from.batch * from.classes;
     const double kept = static_cast<double>(promised(c)) * from.batch;
@@ -220,7 +218,7 @@ void work_suppression(NodeContext& c) {
     suppression_work(c, lists, from.boxes, pairs);
 }
 
-constexpr OperatorRow plugin(std::string_view name, NodeFunction infer, std::string_view doc) {
+static constexpr OperatorRow plugin(std::string_view name, NodeFunction infer, std::string_view doc) {
     return RowKinds{kTensorRtDomain}.sorting(name, 1, infer, work_suppression, {1, 0}, doc);
 }
 constexpr std::string_view kBoxes = "suppression of overlapping boxes; as many results as max_output_boxes",
@@ -261,7 +259,7 @@ constexpr OperatorRow kOtherDomainRows[] = {
     step("Adagrad", infer_step<3>, {3, 1}, "optimiser step with accumulated squares"),
     step("Adam", infer_step<4>, {4, 1}, "optimiser step with two moments"),
     step("Momentum", infer_step<3>, {3, 0}, "optimiser step with momentum"),
-    // Of operators that it does not name: constant operands make no constant of it.
+    // Operators that it does not name: constant operands make no constant of it.
     of_run(kTraining.opaque("Gradient", 1, infer_gradient, work_gradient,
                             "derivatives; their work is not counted, and totals are withheld")),
     plugin("EfficientNMS_TRT", infer_promised_detections, kBoxes),
@@ -271,8 +269,6 @@ constexpr OperatorRow kOtherDomainRows[] = {
     plugin("BatchedNMS_TRT", infer_promised_detections, kTopK),
     plugin("BatchedNMSDynamic_TRT", infer_promised_detections, kTopK),
 };
-
-} // namespace
 
 constinit const std::span<const OperatorRow> other_domain_rows = kOtherDomainRows;
 

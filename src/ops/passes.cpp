@@ -194,8 +194,6 @@ static std::vector<std::uint32_t> producers(BindState& state) {
     return producer;
 }
 
-namespace {
-
 /// The faults of one graph and of the bodies in it.
 class FaultFinder {
   public:
@@ -253,8 +251,6 @@ class FaultFinder {
     const OperatorRegistry& registry_;
     std::vector<Finding>& faults_;
 };
-
-} // namespace
 
 std::vector<Finding> structural_faults(const Graph& graph, const OperatorRegistry& registry) {
     std::vector<Finding> faults;

@@ -30,9 +30,8 @@ void check_names(BindState& state);
 /// takes initializers that no operator reads off the parameters.
 void drop_unused(ShapedGraph& graph);
 
-/// What is wrong with a graph whatever its sizes are: nodes without an operand that their row needs, nodes
-/// that read themselves or later ones, tensors that are none of the graph's. Of such a graph nothing can be
-/// said.
+/// The faults of a graph whatever its sizes are: nodes without an operand that their row needs, nodes that
+/// read themselves or later ones, tensors that are none of the graph's. Of such a graph nothing can be said.
 std::vector<Finding> structural_faults(const Graph& graph, const OperatorRegistry& registry);
 /// Says which operand that its row needs a node does not name; empty: it names all.
 std::string missing_operand(const Node& node, const OperatorRow& row);

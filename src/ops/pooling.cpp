@@ -7,26 +7,24 @@
 
 namespace archsim {
 
-namespace {
-
-bool channels_last(const NodeContext& c) {
+static bool channels_last(const NodeContext& c) {
     return c.integer("channels_last", 0) != 0 || c.node().op_type == "NhwcMaxPool";
 }
 
 /// Batch, channels, spatial axes.
-Shape channels_first(const NodeContext& c, Shape shape) {
+static Shape channels_first(const NodeContext& c, Shape shape) {
     if (channels_last(c) && shape.size() > 2)
         std::rotate(shape.begin() + 1, shape.end() - 1, shape.end());
     return shape;
 }
 
-void set_pool_output(NodeContext& c, Shape out) {
+static void set_pool_output(NodeContext& c, Shape out) {
     if (channels_last(c) && out.size() > 2)
         std::rotate(out.begin() + 1, out.begin() + 2, out.end());
     c.set_output(0, c.type(0), std::move(out));
 }
 
-SpatialAttributes pool_attributes(const NodeContext& c, const Shape& x) {
+static SpatialAttributes pool_attributes(const NodeContext& c, const Shape& x) {
     if (x.size() < 3)
         malformed("the input needs a batch, channels and spatial axes");
     const auto* kernel = c.integers("kernel_shape");
@@ -35,7 +33,7 @@ SpatialAttributes pool_attributes(const NodeContext& c, const Shape& x) {
     return spatial_attributes(c, x.size() - 2, *kernel);
 }
 
-void infer_pool(NodeContext& c) {
+static void infer_pool(NodeContext& c) {
     const Shape x = channels_first(c, c.shape(0));
     const SpatialAttributes a = pool_attributes(c, x);
     Shape out{x[0], x[1]};
@@ -46,7 +44,7 @@ void infer_pool(NodeContext& c) {
     set_pool_output(c, std::move(out));
 }
 
-const Window& set_window(NodeContext& c, const SpatialAttributes& a, const Shape& x) {
+static const Window& set_window(NodeContext& c, const SpatialAttributes& a, const Shape& x) {
     const Shape y = channels_first(c, c.output(0).shape);
     Window w = window_of(a, std::span(x).subspan(2), std::span(y).subspan(2));
     w.batch = static_cast<double>(x[0]);
@@ -55,7 +53,7 @@ const Window& set_window(NodeContext& c, const SpatialAttributes& a, const Shape
 }
 
 /// The row's cost for each element under a window.
-void work_pool(NodeContext& c) {
+static void work_pool(NodeContext& c) {
     if (c.output(0).shape.size() < 2) // a node that names no output has no work
         return;
     const Shape x = channels_first(c, c.shape(0));
@@ -65,7 +63,7 @@ void work_pool(NodeContext& c) {
     c.work().special_ops = outputs * c.row().cost.special;
 }
 
-void infer_global_pool(NodeContext& c) {
+static void infer_global_pool(NodeContext& c) {
     Shape out = channels_first(c, c.shape(0));
     if (out.size() < 2)
         malformed("the input needs a batch and channels");
@@ -73,7 +71,7 @@ void infer_global_pool(NodeContext& c) {
     set_pool_output(c, std::move(out));
 }
 
-SpatialAttributes whole(const Shape& x) {
+static SpatialAttributes whole(const Shape& x) {
     SpatialAttributes a;
     a.kernel.assign(x.begin() + 2, x.end());
     a.strides.assign(a.kernel.size(), 1);
@@ -81,7 +79,7 @@ SpatialAttributes whole(const Shape& x) {
     return a;
 }
 
-void work_global_pool(NodeContext& c) {
+static void work_global_pool(NodeContext& c) {
     set_window(c, whole(c.shape(0)), c.shape(0));
     c.work().vector_ops = c.elements(0) * c.row().cost.vector + c.output(0).elements();
     c.work().special_ops = c.output(0).elements() * c.row().cost.special;
@@ -89,7 +87,7 @@ void work_global_pool(NodeContext& c) {
 
 /// 8-bit means: removing the zero point and rescaling the result take 4 operations.
 template <bool Global>
-void work_qlinear_pool(NodeContext& c) {
+static void work_qlinear_pool(NodeContext& c) {
     const Shape x = channels_first(c, c.shape(0));
     if (x.size() < 2)
         malformed("the input needs a batch and channels");
@@ -99,7 +97,7 @@ void work_qlinear_pool(NodeContext& c) {
     mark_learned_from(c, 1, false);
 }
 
-void infer_max_unpool(NodeContext& c) {
+static void infer_max_unpool(NodeContext& c) {
     if (c.has_input(2)) {
         c.set_output(0, c.type(0), c.ints(2));
         return;
@@ -113,7 +111,7 @@ void infer_max_unpool(NodeContext& c) {
     c.set_output(0, c.type(0), std::move(out));
 }
 
-void infer_max_roi_pool(NodeContext& c) {
+static void infer_max_roi_pool(NodeContext& c) {
     const auto* size = c.integers("pooled_shape");
     if (!size || size->size() != 2)
         malformed("attribute 'pooled_shape' needs two sizes");
@@ -121,11 +119,11 @@ void infer_max_roi_pool(NodeContext& c) {
 }
 
 /// Regions may cover the whole image: each is taken to visit every pixel once.
-void work_max_roi_pool(NodeContext& c) {
+static void work_max_roi_pool(NodeContext& c) {
     c.work().vector_ops = extent(c, 1, 0) * c.elements(0);
 }
 
-void infer_roi_align(NodeContext& c) {
+static void infer_roi_align(NodeContext& c) {
     c.set_output(0, c.type(0),
                  {c.dim(1, 0), c.dim(0, 1), c.integer("output_height", 1), c.integer("output_width", 1)});
 }
@@ -133,7 +131,7 @@ void infer_roi_align(NodeContext& c) {
 /// Each sample is a bilinear interpolation of 4 pixels (8 operations) and one addition. An adaptive sampling
 /// ratio (0) takes ceil(region / output) samples per axis; the region is taken as the whole map, its upper
 /// bound.
-void work_roi_align(NodeContext& c) {
+static void work_roi_align(NodeContext& c) {
     const auto ratio = static_cast<double>(c.integer("sampling_ratio", 0));
     const Shape& y = c.output(0).shape;
     const auto per_axis = [&](std::size_t axis) {
@@ -146,7 +144,7 @@ void work_roi_align(NodeContext& c) {
     read_part(c, 0, std::min(c.elements(0), samples * 4));
 }
 
-void infer_col2im(NodeContext& c) {
+static void infer_col2im(NodeContext& c) {
     const auto &image = c.ints(1), &block = c.ints(2);
     const double taps = product(block);
     if (c.rank(0) != 3 || taps <= 0 || image.size() != block.size())
@@ -160,7 +158,7 @@ void infer_col2im(NodeContext& c) {
 
 /// Axes to reduce: an input in newer opsets, an attribute in older; empty and absent mean all axes unless
 /// `noop_with_empty_axes`.
-std::vector<bool> reduced_axes(const NodeContext& c) {
+static std::vector<bool> reduced_axes(const NodeContext& c) {
     const std::size_t rank = c.shape(0).size();
     const auto given = axes_of(c, 1);
     if (!given || given->empty())
@@ -171,11 +169,11 @@ std::vector<bool> reduced_axes(const NodeContext& c) {
     return reduced;
 }
 
-void infer_reduce(NodeContext& c) {
+static void infer_reduce(NodeContext& c) {
     c.set_output(0, c.type(0), reduced_shape(c.shape(0), reduced_axes(c), c.integer("keepdims", 1) != 0));
 }
 
-void work_reduce(NodeContext& c) {
+static void work_reduce(NodeContext& c) {
     c.work().vector_ops = c.row().cost.vector * c.elements(0);
     c.work().special_ops = c.row().cost.special * c.elements(0);
     const std::string& type = c.node().op_type;
@@ -190,16 +188,16 @@ void work_reduce(NodeContext& c) {
         work_free(c);
 }
 
-double largest_of(double a, double b) {
+static double largest_of(double a, double b) {
     return std::max(a, b);
 }
-double smallest_of(double a, double b) {
+static double smallest_of(double a, double b) {
     return std::min(a, b);
 }
 
 /// Folds in double, which is exact for the sizes that shape arithmetic handles.
 template <RealFunction Function, bool Mean = false>
-void fold_reduce(NodeContext& c) {
+static void fold_reduce(NodeContext& c) {
     const Constant& from = known_value(c, 0);
     const std::size_t count = value_count(from);
     if (count == 0 || !from.strings.empty())
@@ -236,7 +234,7 @@ void fold_reduce(NodeContext& c) {
     c.set_value(0, std::move(to));
 }
 
-void infer_arg(NodeContext& c) {
+static void infer_arg(NodeContext& c) {
     const Shape& in = c.shape(0);
     std::vector<bool> reduced(in.size(), false);
     reduced[normalized_axis(c.integer("axis", 0), in.size())] = true;
@@ -244,7 +242,7 @@ void infer_arg(NodeContext& c) {
 }
 
 /// Running sums over one axis of a small integer vector.
-void fold_cumsum(NodeContext& c) {
+static void fold_cumsum(NodeContext& c) {
     const Constant& from = known_value(c, 0);
     if (from.shape.size() != 1 || from.ints.empty() || c.integer("reverse", 0) != 0)
         return;
@@ -262,8 +260,8 @@ void fold_cumsum(NodeContext& c) {
     c.set_value(0, std::move(to));
 }
 
-constexpr OperatorRow reduce(std::string_view name, ElementCost cost, std::string_view doc,
-                             NodeFunction fold = nullptr) {
+static constexpr OperatorRow reduce(std::string_view name, ElementCost cost, std::string_view doc,
+                                    NodeFunction fold = nullptr) {
     return kOnnx.reduction(name, 1, infer_reduce, work_reduce, cost, doc, fold);
 }
 
@@ -309,8 +307,6 @@ constexpr OperatorRow kReductionRows[] = {
     kOnnx.opaque_reduction("CumProd", 26, infer_same, work_per_input, {1, 0},
                            "running product along an axis"),
 };
-
-} // namespace
 
 constinit const std::span<const OperatorRow> reduction_rows = kReductionRows;
 

@@ -8,12 +8,10 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr std::uint32_t kNone = 0xFFFFFFFFu;
 
 /// Producer of every tensor as an index into the operators.
-std::vector<std::uint32_t> producers_of(const ShapedGraph& graph) {
+static std::vector<std::uint32_t> producers_of(const ShapedGraph& graph) {
     std::vector<std::uint32_t> producers(graph.tensors.size(), kNone);
     for (std::size_t i = 0; i < graph.operators.size(); ++i)
         for (const TensorId id : graph.operators[i].outputs)
@@ -22,14 +20,14 @@ std::vector<std::uint32_t> producers_of(const ShapedGraph& graph) {
     return producers;
 }
 
-bool is_quantize(const Operator& op) {
+static bool is_quantize(const Operator& op) {
     return op.type == "QuantizeLinear" || op.type == "com.microsoft.QuantizeLinear";
 }
-bool is_dequantize(const Operator& op) {
+static bool is_dequantize(const Operator& op) {
     return op.type == "DequantizeLinear" || op.type == "com.microsoft.DequantizeLinear";
 }
 
-std::optional<Precision> precision_of(DataType type) {
+static std::optional<Precision> precision_of(DataType type) {
     switch (type) {
     case DataType::int8:
     case DataType::uint8:
@@ -55,11 +53,11 @@ std::optional<Precision> precision_of(DataType type) {
 }
 
 /// Operators that only move elements hand the quantised form of their input through.
-bool moves_only(const Operator& op) {
+static bool moves_only(const Operator& op) {
     return op.work.kind == OpKind::free || op.work.kind == OpKind::data_movement || op.folded;
 }
 
-bool multiplies(const Operator& op) {
+static bool multiplies(const Operator& op) {
     return op.work.kind == OpKind::convolution || op.work.kind == OpKind::matmul ||
            op.work.kind == OpKind::attention;
 }
@@ -111,14 +109,12 @@ class QuantizedForms {
 };
 
 /// The format an operator multiplies in when both operands are quantised: the wider of the two.
-std::optional<Precision> common_precision(DataType a, DataType b) {
+static std::optional<Precision> common_precision(DataType a, DataType b) {
     const auto pa = precision_of(a), pb = precision_of(b);
     if (!pa || !pb)
         return std::nullopt;
     return bits_of(*pa) >= bits_of(*pb) ? pa : pb;
 }
-
-} // namespace
 
 void mark_quantization(BindState& state) {
     ShapedGraph& graph = state.graph;

@@ -7,14 +7,12 @@
 
 namespace archsim {
 
-namespace {
-
-void mark_scales(NodeContext& c) {
+static void mark_scales(NodeContext& c) {
     mark_learned(c, {1, 2}, false);
 }
 
 /// The zero point's type, attribute output_dtype (opset 21), else uint8.
-void infer_quantize(NodeContext& c) {
+static void infer_quantize(NodeContext& c) {
     DataType type = data_type_attribute(c, "output_dtype", DataType::undefined);
     if (c.has_input(2))
         type = c.type(2);
@@ -23,18 +21,18 @@ void infer_quantize(NodeContext& c) {
 }
 
 /// The scale's type unless output_dtype (opset 23) says otherwise.
-void infer_dequantize(NodeContext& c) {
+static void infer_dequantize(NodeContext& c) {
     c.set_output(0, data_type_attribute(c, "output_dtype", c.type(1)), c.shape(0));
     mark_scales(c);
 }
 
-void infer_dynamic_quantize(NodeContext& c) {
+static void infer_dynamic_quantize(NodeContext& c) {
     c.set_output(0, DataType::uint8, c.shape(0));
     c.set_output(1, DataType::float32, {});
     c.set_output(2, DataType::uint8, {});
 }
 
-void work_dynamic_quantize(NodeContext& c) {
+static void work_dynamic_quantize(NodeContext& c) {
     work_per_input(c);
     c.work().special_ops += 1;
     c.work().passes = 2;
@@ -50,11 +48,11 @@ constexpr OperatorRow kDequantize =
 // --- Elementwise: each operand is a tensor, a scale and a zero point
 
 /// A, scale, zero point, B, scale, zero point, result scale and zero point.
-void infer_qlinear_binary(NodeContext& c) {
+static void infer_qlinear_binary(NodeContext& c) {
     c.set_output(0, c.type(0), broadcast(c.shape(0), c.shape(3)));
 }
 
-void work_qlinear(NodeContext& c) {
+static void work_qlinear(NodeContext& c) {
     work_per_output(c);
     run_int8(c);
     for (std::size_t i = 1; i < c.input_count(); ++i)
@@ -62,18 +60,18 @@ void work_qlinear(NodeContext& c) {
             c.mark_learned(i, false);
 }
 
-void work_qlinear_softmax(NodeContext& c) {
+static void work_qlinear_softmax(NodeContext& c) {
     work_qlinear(c);
     c.work().passes = 3;
 }
 
 /// condition, X, scale, zero point, Y, scale, zero point, result scale and zero point.
-void infer_qlinear_where(NodeContext& c) {
+static void infer_qlinear_where(NodeContext& c) {
     c.set_output(0, c.type(1), broadcast(broadcast(c.shape(0), c.shape(1)), c.shape(4)));
 }
 
 /// result scale, result zero point, then tensor, scale, zero point for each operand.
-void infer_qlinear_concat(NodeContext& c) {
+static void infer_qlinear_concat(NodeContext& c) {
     if (c.input_count() < 5)
         malformed("at least one operand with scale and zero point is needed");
     Shape out = c.shape(2);
@@ -86,7 +84,7 @@ void infer_qlinear_concat(NodeContext& c) {
     c.set_output(0, c.type(2), std::move(out));
 }
 
-void infer_qlinear_reduce_mean(NodeContext& c) {
+static void infer_qlinear_reduce_mean(NodeContext& c) {
     const Shape& in = c.shape(0);
     const auto* given = c.integers("axes");
     std::vector<bool> reduced(in.size(), given == nullptr);
@@ -96,26 +94,26 @@ void infer_qlinear_reduce_mean(NodeContext& c) {
     c.set_output(0, c.type(0), reduced_shape(in, reduced, c.integer("keepdims", 1) != 0));
 }
 
-void work_qlinear_reduce_mean(NodeContext& c) {
+static void work_qlinear_reduce_mean(NodeContext& c) {
     c.work().vector_ops = c.elements(0) + 4 * c.output(0).elements();
     run_int8(c);
 }
 
 /// A, A zero point, B, B zero point.
-void infer_mul_integer(NodeContext& c) {
+static void infer_mul_integer(NodeContext& c) {
     c.set_output(0, DataType::int32, broadcast(c.shape(0), c.shape(2)));
 }
 
 // --- QGemm: A, scale, zero point, B, scale, zero point, C, result scale, result zero point
 
-void infer_qgemm(NodeContext& c) {
+static void infer_qgemm(NodeContext& c) {
     const DataType type = c.has_input(8) ? c.type(8) : c.has_input(7) ? c.type(0) : c.type(1);
     c.set_output(
         0, type,
         matmul_shape({c.shape(0), c.integer("transA", 0) != 0}, {c.shape(3), c.integer("transB", 0) != 0}));
 }
 
-void work_qgemm(NodeContext& c) {
+static void work_qgemm(NodeContext& c) {
     matmul_work(c, 0, 3, c.integer("transA", 0) != 0, c.integer("transB", 0) != 0);
     c.work().vector_ops += c.output(0).elements() * (c.has_input(6) ? 5 : 4);
     run_int8(c, {1u, 2u, 4u, 5u, 7u, 8u});
@@ -129,7 +127,7 @@ struct PackedProduct {
     std::int64_t inner = 0, columns = 0;
 };
 
-PackedProduct packed_product(const NodeContext& c) {
+static PackedProduct packed_product(const NodeContext& c) {
     const PackedProduct p{c.integer("K", 0), c.integer("N", 0)};
     if (p.inner < 1 || p.columns < 1)
         malformed("attributes K and N must be positive");
@@ -138,7 +136,7 @@ PackedProduct packed_product(const NodeContext& c) {
     return p;
 }
 
-void infer_packed_matmul(NodeContext& c) {
+static void infer_packed_matmul(NodeContext& c) {
     const PackedProduct p = packed_product(c);
     Shape out = c.shape(0);
     if (out.empty() || out.back() != p.inner)
@@ -149,7 +147,7 @@ void infer_packed_matmul(NodeContext& c) {
 
 /// The kernel expands each weight once (subtract, scale) and multiplies in the type of A, or in int8 where
 /// accuracy_level 4 allows it.
-void work_packed_matmul(NodeContext& c) {
+static void work_packed_matmul(NodeContext& c) {
     const PackedProduct p = packed_product(c);
     Contraction contraction;
     contraction.k = static_cast<double>(p.inner);
@@ -172,7 +170,7 @@ void work_packed_matmul(NodeContext& c) {
 }
 
 /// data, indices, scales, zero points: rows of a block-quantised table.
-void infer_gather_blocks(NodeContext& c) {
+static void infer_gather_blocks(NodeContext& c) {
     const std::size_t axis = normalized_axis(c.integer("gather_axis", 0), c.shape(0).size());
     Shape out = gathered_shape(c.shape(0), c.shape(1), axis);
     const std::int64_t bits = c.integer("bits", 4);
@@ -181,7 +179,7 @@ void infer_gather_blocks(NodeContext& c) {
     c.set_output(0, c.type(2), std::move(out));
 }
 
-void work_gather_blocks(NodeContext& c) {
+static void work_gather_blocks(NodeContext& c) {
     const double n = c.output(0).elements();
     const std::int64_t bits = c.integer("bits", 4);
     const double packing = c.type(0) == DataType::uint8 && bits > 0 ? 8.0 / static_cast<double>(bits) : 1;
@@ -228,8 +226,6 @@ constexpr OperatorRow kQuantizedRows[] = {
     kMicrosoft.movement("GatherBlockQuantized", 1, infer_gather_blocks, work_gather_blocks,
                         "rows of a block-quantised table; reads only those rows"),
 };
-
-} // namespace
 
 constinit const std::span<const OperatorRow> quantization_rows = kQuantizedRows;
 

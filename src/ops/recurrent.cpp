@@ -8,15 +8,13 @@
 
 namespace archsim {
 
-namespace {
-
 struct Recurrence {
     std::int64_t steps = 0, batch = 0, inputs = 0, hidden = 0, directions = 1;
     bool batch_first = false;
 };
 
 /// `hidden`: the axis of the recurrence weights that is one unit wide.
-Recurrence sizes_of(const NodeContext& c, bool batch_first, std::int64_t hidden) {
+static Recurrence sizes_of(const NodeContext& c, bool batch_first, std::int64_t hidden) {
     return {c.dim(0, batch_first ? 1 : 0),
             c.dim(0, batch_first ? 0 : 1),
             c.dim(0, 2),
@@ -25,19 +23,19 @@ Recurrence sizes_of(const NodeContext& c, bool batch_first, std::int64_t hidden)
             batch_first};
 }
 
-Recurrence recurrence_of(const NodeContext& c) {
+static Recurrence recurrence_of(const NodeContext& c) {
     if (c.rank(0) != 3 || c.rank(1) != 3 || c.rank(2) != 3)
         malformed("input, weights and recurrence weights need rank 3");
     return sizes_of(c, c.integer("layout", 0) != 0, 2);
 }
 
 /// Weights are [directions, inputs, gates x hidden] in 8 bits, inputs quantised on the fly.
-Recurrence dynamic_recurrence(const NodeContext& c) {
+static Recurrence dynamic_recurrence(const NodeContext& c) {
     return sizes_of(c, false, 1);
 }
 
 template <Recurrence (*Sizes)(const NodeContext&)>
-void infer_recurrent(NodeContext& c) {
+static void infer_recurrent(NodeContext& c) {
     const Recurrence r = Sizes(c);
     if (r.batch_first)
         c.set_output(0, c.type(0), {r.batch, r.steps, r.directions, r.hidden});
@@ -50,7 +48,7 @@ void infer_recurrent(NodeContext& c) {
 }
 
 /// Gates per hidden unit, and what one unit takes per step outside the products.
-void count(NodeContext& c, double gates, ElementCost per_unit, bool peepholes) {
+static void count(NodeContext& c, double gates, ElementCost per_unit, bool peepholes) {
     const Recurrence r = recurrence_of(c);
     const auto directions = static_cast<double>(r.directions), steps = static_cast<double>(r.steps);
     const auto batch = static_cast<double>(r.batch), hidden = static_cast<double>(r.hidden);
@@ -68,20 +66,20 @@ void count(NodeContext& c, double gates, ElementCost per_unit, bool peepholes) {
 }
 
 /// Three sigmoids (2 special, 2 vector each), two tanh, and c = f c + i g, h = o tanh(c).
-void work_lstm(NodeContext& c) {
+static void work_lstm(NodeContext& c) {
     count(c, 4, {10, 8}, c.has_input(7));
 }
 
 /// Two sigmoids, one tanh, and h = (1 - z) n + z h with the reset product.
-void work_gru(NodeContext& c) {
+static void work_gru(NodeContext& c) {
     count(c, 3, {9, 5}, false);
 }
 
-void work_rnn(NodeContext& c) {
+static void work_rnn(NodeContext& c) {
     count(c, 1, {0, 1}, false);
 }
 
-void work_dynamic_lstm(NodeContext& c) {
+static void work_dynamic_lstm(NodeContext& c) {
     const Recurrence r = dynamic_recurrence(c);
     recurrent_work(c, {static_cast<double>(r.directions), static_cast<double>(r.steps),
                        static_cast<double>(r.batch), static_cast<double>(r.inputs),
@@ -107,7 +105,7 @@ struct LinearSizes {
 };
 
 /// query, key, value, past_state, decay, beta; heads lie side by side in the last axis.
-LinearSizes linear_sizes(const NodeContext& c) {
+static LinearSizes linear_sizes(const NodeContext& c) {
     LinearSizes s;
     s.key_heads = c.integer("q_num_heads", 0);
     s.heads = c.integer("kv_num_heads", 0);
@@ -120,7 +118,7 @@ LinearSizes linear_sizes(const NodeContext& c) {
     return s;
 }
 
-void infer_linear(NodeContext& c) {
+static void infer_linear(NodeContext& c) {
     const LinearSizes s = linear_sizes(c);
     const std::int64_t heads = std::max(s.heads, s.key_heads);
     c.set_output(0, c.type(0), {s.batch, s.tokens, heads * s.value_size});
@@ -132,7 +130,7 @@ void infer_linear(NodeContext& c) {
 /// Mamba's scan (Gu and Dao, arXiv:2312.00752, algorithm 2): per token, channel and element of its state an
 /// exponential, and product, decay, sum and read-out of the new value. A decay of its own per element leaves
 /// no matrix products.
-void work_selective_scan(NodeContext& c, const LinearSizes& s) {
+static void work_selective_scan(NodeContext& c, const LinearSizes& s) {
     const auto heads = static_cast<double>(s.heads);
     const double elements = static_cast<double>(s.batch) * static_cast<double>(s.tokens) * heads *
                             static_cast<double>(s.key_size) * static_cast<double>(s.value_size);
@@ -156,7 +154,7 @@ void work_selective_scan(NodeContext& c, const LinearSizes& s) {
 /// Per token and head: the state takes key x value products twice (update and query; a delta rule reads it
 /// once more), and within a block of a prompt half the tokens are attended to directly. Counted as attention
 /// over as many keys as give those products, which a head of 128 x 128 reaches at 128 keys.
-void work_linear_attention(NodeContext& c) {
+static void work_linear_attention(NodeContext& c) {
     const LinearSizes s = linear_sizes(c);
     if (c.text("update_rule", "gated") == "selective")
         return work_selective_scan(c, s);
@@ -187,12 +185,12 @@ void work_linear_attention(NodeContext& c) {
 }
 
 /// Channels first as ONNX has it, or last where `channels_last` says that the transposes are left out.
-std::size_t channel_axis(const NodeContext& c) {
+static std::size_t channel_axis(const NodeContext& c) {
     return c.integer("channels_last", 0) != 0 ? 2 : 1;
 }
 
 /// input, weight [channels, 1, kernel], bias, past_state [batch, channels, kernel - 1]
-void infer_causal_convolution(NodeContext& c) {
+static void infer_causal_convolution(NodeContext& c) {
     if (c.rank(0) != 3 || c.rank(1) != 3)
         malformed("input and weight need rank 3");
     c.set_output(0, c.type(0), c.shape(0));
@@ -201,7 +199,7 @@ void infer_causal_convolution(NodeContext& c) {
                   std::max<std::int64_t>(0, c.dim(1, 2) - 1)});
 }
 
-void work_causal_convolution(NodeContext& c) {
+static void work_causal_convolution(NodeContext& c) {
     const double n = c.elements(0), taps = extent(c, 1, 2);
     c.work().vector_ops = n * (2 * taps + (c.has_input(2) ? 1 : 0));
     if (c.text("activation", "none") != "none") { // x sigmoid(x)
@@ -233,8 +231,6 @@ constexpr OperatorRow kRecurrentRows[] = {
     kCausalConvolution,
     of_microsoft(kCausalConvolution),
 };
-
-} // namespace
 
 constinit const std::span<const OperatorRow> recurrent_rows = kRecurrentRows;
 

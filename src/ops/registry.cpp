@@ -11,8 +11,6 @@
 
 namespace archsim {
 
-namespace {
-
 struct Arity {
     std::uint8_t inputs = 0, outputs = 1;
 };
@@ -47,7 +45,7 @@ constexpr Needing kNeeding[] = {
 constexpr std::array<std::string_view, 9> kOutputsOptional = {"Adagrad",  "Adam", "GRU",   "Gradient", "LSTM",
                                                               "Momentum", "RNN",  "Split", "Stored"};
 
-Arity arity_of(std::string_view domain, std::string_view name) {
+static Arity arity_of(std::string_view domain, std::string_view name) {
     Arity arity{.inputs = 1, .outputs = 1};
     if (std::ranges::find(kOutputsOptional, name) != kOutputsOptional.end())
         arity.outputs = 0;
@@ -59,8 +57,6 @@ Arity arity_of(std::string_view domain, std::string_view name) {
         arity.inputs = 3;
     return arity;
 }
-
-} // namespace
 
 static auto key_of(const OperatorRow& row) {
     return std::pair(row.name, row.domain);

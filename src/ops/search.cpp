@@ -12,10 +12,8 @@
 
 namespace archsim {
 
-namespace {
-
 /// One network as the search runs it.
-struct Walk {
+struct SearchWalk {
     std::string_view key;
     double runs = 1;          ///< times that it runs
     std::int64_t rows = 1;    ///< sequences side by side
@@ -104,7 +102,7 @@ class SearchRunner {
     }
 
     /// Binds the inputs of the body: batch and positions are known, other sizes are the user's.
-    void walk(const Walk& w) {
+    void walk(const SearchWalk& w) {
         const Graph& body = body_of(node_, w.key);
         BindScope inner =
             engine_.open(scope_, body, scope_.prefix + node_.name + ":" + std::string(w.key) + ":",
@@ -169,8 +167,6 @@ class SearchRunner {
     const Node& node_;
     std::vector<TensorId> results_;
 };
-
-} // namespace
 
 void run_search(BindEngine& engine, const BindScope& scope, const Node& node) {
     SearchRunner(engine, scope, node).run();

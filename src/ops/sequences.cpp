@@ -6,33 +6,31 @@
 
 namespace archsim {
 
-namespace {
-
-SequenceElement element_of(const NodeContext& c, std::size_t i) {
+static SequenceElement element_of(const NodeContext& c, std::size_t i) {
     return {c.type(i), c.shape(i), c.value(i)};
 }
 
 /// Declares output 0 a sequence of unknown length with elements like those of input `i`.
-void set_unknown_sequence(NodeContext& c, std::size_t i) {
+static void set_unknown_sequence(NodeContext& c, std::size_t i) {
     declare_like(c, i);
     c.output(0).kind = ValueKind::sequence;
 }
 
-void infer_construct(NodeContext& c) {
+static void infer_construct(NodeContext& c) {
     SequenceElements elements;
     for (std::size_t i = 0; i < c.input_count(); ++i)
         elements.push_back(element_of(c, i));
     c.set_sequence(0, std::move(elements));
 }
 
-void infer_empty(NodeContext& c) {
+static void infer_empty(NodeContext& c) {
     c.set_sequence(0, {});
     c.output(0).type = data_type_attribute(c, "dtype", DataType::float32);
 }
 
 /// Position from the front or, negative, from the back; the end when it is absent.
-std::optional<std::size_t> position(const NodeContext& c, std::size_t i, std::size_t length,
-                                    std::size_t absent) {
+static std::optional<std::size_t> position(const NodeContext& c, std::size_t i, std::size_t length,
+                                           std::size_t absent) {
     if (!c.has_input(i))
         return absent;
     if (!c.value(i))
@@ -43,13 +41,13 @@ std::optional<std::size_t> position(const NodeContext& c, std::size_t i, std::si
     return static_cast<std::size_t>(at < 0 ? at + size : at);
 }
 
-bool uniform(const SequenceElements& elements) {
+static bool uniform(const SequenceElements& elements) {
     return std::ranges::all_of(elements,
                                [&](const SequenceElement& e) { return e.shape == elements.front().shape; });
 }
 
 /// The elements differ in shape and the position is only known at run time.
-void note_position(NodeContext& c, std::size_t i) {
+static void note_position(NodeContext& c, std::size_t i) {
     c.output(0).data_dependent = true;
     c.note(
         FindingKind::data_dependent_shape, Severity::note,
@@ -57,7 +55,7 @@ void note_position(NodeContext& c, std::size_t i) {
         "give the position with --input " + c.input(i).name + "=N");
 }
 
-void infer_insert(NodeContext& c) {
+static void infer_insert(NodeContext& c) {
     const SequenceElements* old = c.sequence(0);
     if (!old) {
         set_unknown_sequence(c, 1);
@@ -73,7 +71,7 @@ void infer_insert(NodeContext& c) {
         note_position(c, 2);
 }
 
-void infer_erase(NodeContext& c) {
+static void infer_erase(NodeContext& c) {
     const SequenceElements* old = c.sequence(0);
     if (!old || old->empty()) {
         set_unknown_sequence(c, 0);
@@ -88,7 +86,7 @@ void infer_erase(NodeContext& c) {
     c.output(0).type = type;
 }
 
-void infer_at(NodeContext& c) {
+static void infer_at(NodeContext& c) {
     const SequenceElements* elements = c.sequence(0);
     if (elements && !elements->empty()) {
         const auto at = position(c, 1, elements->size(), 0);
@@ -108,14 +106,14 @@ void infer_at(NodeContext& c) {
     c.set_output(0, c.type(0), c.shape(0));
 }
 
-void infer_length(NodeContext& c) {
+static void infer_length(NodeContext& c) {
     c.set_output(0, DataType::int64, {});
     if (const SequenceElements* elements = c.sequence(0))
         set_known(c, DataType::int64, static_cast<std::int64_t>(elements->size()));
 }
 
 /// Parts of `split` (a scalar: equal parts, the last smaller), or single slices.
-void infer_split_to_sequence(NodeContext& c) {
+static void infer_split_to_sequence(NodeContext& c) {
     const Shape& in = c.shape(0);
     const std::size_t axis = normalized_axis(c.integer("axis", 0), in.size());
     SequenceElements elements;
@@ -148,7 +146,7 @@ void infer_split_to_sequence(NodeContext& c) {
     c.output(0).type = c.type(0);
 }
 
-void infer_concat_from_sequence(NodeContext& c) {
+static void infer_concat_from_sequence(NodeContext& c) {
     const SequenceElements* elements = c.sequence(0);
     if (!elements || elements->empty())
         throw NodeProblem{FindingKind::unresolved_dimension,
@@ -172,7 +170,7 @@ void infer_concat_from_sequence(NodeContext& c) {
 
 // --- Optionals
 
-void infer_optional(NodeContext& c) {
+static void infer_optional(NodeContext& c) {
     if (c.has_input(0)) { // else the declared type stays, the shape is never asked for
         declare_like(c, 0);
         if (const SequenceElements* elements = c.sequence(0))
@@ -181,7 +179,7 @@ void infer_optional(NodeContext& c) {
     c.output(0).kind = ValueKind::optional;
 }
 
-void infer_get_element(NodeContext& c) {
+static void infer_get_element(NodeContext& c) {
     if (const SequenceElements* elements = c.sequence(0)) {
         c.set_sequence(0, *elements);
         return;
@@ -194,7 +192,7 @@ void infer_get_element(NodeContext& c) {
     c.output(0).kind = declared == ValueKind::sequence ? declared : ValueKind::tensor;
 }
 
-void infer_has_element(NodeContext& c) {
+static void infer_has_element(NodeContext& c) {
     c.set_output(0, DataType::boolean, {});
     std::optional<bool> has;
     if (!c.has_input(0))
@@ -207,11 +205,13 @@ void infer_has_element(NodeContext& c) {
         set_known(c, DataType::boolean, *has ? 1 : 0);
 }
 
-constexpr OperatorRow handle(std::string_view name, int since, NodeFunction infer, std::string_view doc) {
+static constexpr OperatorRow handle(std::string_view name, int since, NodeFunction infer,
+                                    std::string_view doc) {
     return of_unknown(kOnnx.transparent(name, since, infer, work_free, doc));
 }
 
-constexpr OperatorRow copying(std::string_view name, int since, NodeFunction infer, std::string_view doc) {
+static constexpr OperatorRow copying(std::string_view name, int since, NodeFunction infer,
+                                     std::string_view doc) {
     return of_unknown(kOnnx.movement(name, since, infer, work_movement, doc));
 }
 
@@ -318,8 +318,6 @@ constexpr OperatorRow kSequencesRows[] = {
                  "matches a regular expression"),
     kOnnx.opaque("TfIdfVectorizer", 9, infer_tfidf, work_tfidf, {1, 0}, "counts n-grams, weighted"),
 };
-
-} // namespace
 
 constinit const std::span<const OperatorRow> sequence_rows = kSequencesRows;
 

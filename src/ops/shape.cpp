@@ -8,9 +8,7 @@
 
 namespace archsim {
 
-namespace {
-
-Constant int_vector(std::span<const std::int64_t> values) {
+static Constant int_vector(std::span<const std::int64_t> values) {
     Constant constant;
     constant.type = DataType::int64;
     constant.shape = {static_cast<std::int64_t>(values.size())};
@@ -18,12 +16,12 @@ Constant int_vector(std::span<const std::int64_t> values) {
     return constant;
 }
 
-std::size_t clamp_axis(std::int64_t axis, std::size_t rank) {
+static std::size_t clamp_axis(std::int64_t axis, std::size_t rank) {
     const auto r = static_cast<std::int64_t>(rank);
     return static_cast<std::size_t>(std::clamp<std::int64_t>(axis < 0 ? axis + r : axis, 0, r));
 }
 
-void infer_shape(NodeContext& c) {
+static void infer_shape(NodeContext& c) {
     const Shape& shape = c.shape(0);
     const std::size_t start = clamp_axis(c.integer("start", 0), shape.size());
     const std::size_t end =
@@ -35,7 +33,7 @@ void infer_shape(NodeContext& c) {
     c.output(0).data_dependent = c.input(0).data_dependent;
 }
 
-void infer_size(NodeContext& c) {
+static void infer_size(NodeContext& c) {
     Constant value;
     value.type = DataType::int64;
     value.ints.push_back(saturated_int(c.elements(0)));
@@ -45,7 +43,7 @@ void infer_size(NodeContext& c) {
     c.output(0).data_dependent = c.input(0).data_dependent;
 }
 
-void infer_reshape(NodeContext& c) {
+static void infer_reshape(NodeContext& c) {
     const std::vector<std::int64_t>* target = nullptr;
     if (c.has_input(1))
         target = &c.ints(1);
@@ -100,7 +98,7 @@ void infer_reshape(NodeContext& c) {
     c.set_output(0, c.type(0), std::move(out));
 }
 
-void infer_flatten(NodeContext& c) {
+static void infer_flatten(NodeContext& c) {
     const Shape& in = c.shape(0);
     const std::size_t axis = clamp_axis(c.integer("axis", 1), in.size());
     const auto split = in.begin() + static_cast<std::ptrdiff_t>(axis);
@@ -113,7 +111,7 @@ void infer_flatten(NodeContext& c) {
     c.set_output(0, c.type(0), {multiply(in.begin(), split), multiply(split, in.end())});
 }
 
-void infer_squeeze(NodeContext& c) {
+static void infer_squeeze(NodeContext& c) {
     const Shape& in = c.shape(0);
     const auto given = axes_of(c, 1);
     Shape out;
@@ -134,7 +132,7 @@ void infer_squeeze(NodeContext& c) {
     c.set_output(0, c.type(0), std::move(out));
 }
 
-void infer_unsqueeze(NodeContext& c) {
+static void infer_unsqueeze(NodeContext& c) {
     const Shape& in = c.shape(0);
     const auto given = axes_of(c, 1);
     if (!given)
@@ -153,13 +151,13 @@ void infer_unsqueeze(NodeContext& c) {
 
 // Operators that make tensors: constants, ranges, random numbers, windows.
 
-void constant_of(NodeContext& c, DataType type, Constant value) {
+static void constant_of(NodeContext& c, DataType type, Constant value) {
     value.type = type;
     c.set_output(0, type, value.shape);
     c.set_value(0, std::move(value));
 }
 
-void infer_constant(NodeContext& c) {
+static void infer_constant(NodeContext& c) {
     Constant value;
     if (const Constant* tensor = c.tensor("value")) {
         c.set_output(0, tensor->type, tensor->shape);
@@ -195,7 +193,7 @@ void infer_constant(NodeContext& c) {
     c.output(0).role = TensorRole::initializer;
 }
 
-void infer_constant_of_shape(NodeContext& c) {
+static void infer_constant_of_shape(NodeContext& c) {
     const Constant* fill = c.tensor("value");
     const DataType type = fill ? fill->type : DataType::float32;
     c.set_output(0, type, c.ints(0));
@@ -212,7 +210,7 @@ void infer_constant_of_shape(NodeContext& c) {
     c.set_value(0, std::move(value));
 }
 
-void infer_range(NodeContext& c) {
+static void infer_range(NodeContext& c) {
     const auto start = c.scalar(0), limit = c.scalar(1);
     const auto delta = c.has_input(2) ? c.scalar(2) : std::optional<double>(1.0);
     if (!start || !limit || !delta) {
@@ -241,33 +239,33 @@ void infer_range(NodeContext& c) {
     c.set_value(0, std::move(value));
 }
 
-void infer_eye_like(NodeContext& c) {
+static void infer_eye_like(NodeContext& c) {
     c.set_output(0, data_type_attribute(c, "dtype", c.type(0)), c.shape(0));
 }
 
-void infer_random(NodeContext& c) {
+static void infer_random(NodeContext& c) {
     const auto* shape = c.integers("shape");
     if (!shape)
         malformed("the shape is missing");
     c.set_output(0, data_type_attribute(c, "dtype", DataType::float32), *shape);
 }
 
-void infer_multinomial(NodeContext& c) {
+static void infer_multinomial(NodeContext& c) {
     c.set_output(0, data_type_attribute(c, "dtype", DataType::int32),
                  {c.dim(0, 0), c.integer("sample_size", 1)});
 }
 
-void infer_window(NodeContext& c) {
+static void infer_window(NodeContext& c) {
     c.set_output(0, data_type_attribute(c, "output_datatype", DataType::float32), {c.scalar_int(0)});
 }
 
-void infer_mel_weights(NodeContext& c) {
+static void infer_mel_weights(NodeContext& c) {
     c.set_output(0, data_type_attribute(c, "output_datatype", DataType::float32),
                  {c.scalar_int(1) / 2 + 1, c.scalar_int(0)});
 }
 
-constexpr OperatorRow random(std::string_view name, int since, NodeFunction infer, ElementCost cost,
-                             std::string_view doc) {
+static constexpr OperatorRow random(std::string_view name, int since, NodeFunction infer, ElementCost cost,
+                                    std::string_view doc) {
     return of_run(kOnnx.elementwise(name, since, infer, work_per_output, cost, doc));
 }
 
@@ -303,8 +301,6 @@ constexpr OperatorRow kShapeRows[] = {
     kOnnx.elementwise("BlackmanWindow", 17, infer_window, work_per_output, {4, 2}, "Blackman window"),
     kOnnx.elementwise("MelWeightMatrix", 17, infer_mel_weights, work_per_output, {4, 1}, "mel filter bank"),
 };
-
-} // namespace
 
 constinit const std::span<const OperatorRow> shape_rows = kShapeRows;
 

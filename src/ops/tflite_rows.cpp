@@ -6,15 +6,13 @@
 
 namespace archsim {
 
-namespace {
-
 // --- Blocks of pixels to the batch and back
 
 struct Blocks {
     const std::vector<std::int64_t>&block, &amounts, &axes;
 };
 
-Blocks blocks_of(const NodeContext& c, std::string_view amounts) {
+static Blocks blocks_of(const NodeContext& c, std::string_view amounts) {
     const auto *block = c.integers("block_shape"), *edges = c.integers(amounts), *axes = c.integers("axes");
     if (!block || !edges || !axes || axes->size() != block->size() || edges->size() != 2 * block->size())
         malformed("blocks, axes and edges do not fit each other");
@@ -24,13 +22,13 @@ Blocks blocks_of(const NodeContext& c, std::string_view amounts) {
     return {*block, *edges, *axes};
 }
 
-std::int64_t checked(bool overflow, std::int64_t value) {
+static std::int64_t checked(bool overflow, std::int64_t value) {
     if (overflow)
         throw NodeProblem{FindingKind::too_large, "the blocks overflow", "check the blocks"};
     return value;
 }
 
-void infer_space_to_batch(NodeContext& c) {
+static void infer_space_to_batch(NodeContext& c) {
     const Blocks b = blocks_of(c, "paddings");
     Shape out = c.shape(0);
     for (std::size_t i = 0; i < b.block.size(); ++i) {
@@ -46,7 +44,7 @@ void infer_space_to_batch(NodeContext& c) {
     c.set_output(0, c.type(0), std::move(out));
 }
 
-void infer_batch_to_space(NodeContext& c) {
+static void infer_batch_to_space(NodeContext& c) {
     const Blocks b = blocks_of(c, "crops");
     Shape out = c.shape(0);
     for (std::size_t i = 0; i < b.block.size(); ++i) {
@@ -72,7 +70,7 @@ struct Steps {
     bool time_major = false;
 };
 
-Steps steps_of(const NodeContext& c) {
+static Steps steps_of(const NodeContext& c) {
     Steps s;
     s.time_major = c.integer("time_major", 0) != 0;
     if (c.rank(0) != 2 && c.rank(0) != 3)
@@ -87,20 +85,20 @@ Steps steps_of(const NodeContext& c) {
     return s;
 }
 
-void set_sequence_output(NodeContext& c, std::int64_t width) {
+static void set_sequence_output(NodeContext& c, std::int64_t width) {
     Shape out = c.shape(0);
     out.back() = width;
     c.set_output(0, c.type(0), std::move(out));
 }
 
-void infer_sequence_lstm(NodeContext& c) {
+static void infer_sequence_lstm(NodeContext& c) {
     steps_of(c);
     if (c.rank(kForget) != 2 || c.dim(kForget, 1) != c.dim(0, -1))
         malformed("the input weights do not fit the input");
     set_sequence_output(c, c.has_input(kProjection) ? c.dim(kProjection, 0) : c.dim(kForget, 0));
 }
 
-void work_sequence_lstm(NodeContext& c) {
+static void work_sequence_lstm(NodeContext& c) {
     const Steps s = steps_of(c);
     const double gates = c.has_input(kInput) ? 4 : 3; // a coupled input gate is what the forget gate leaves
     const auto hidden = extent(c, kForget, 0);
@@ -123,12 +121,12 @@ void work_sequence_lstm(NodeContext& c) {
     mark_learned_from(c, 1, true);
 }
 
-void infer_sequence_rnn(NodeContext& c) {
+static void infer_sequence_rnn(NodeContext& c) {
     steps_of(c);
     set_sequence_output(c, c.dim(1, 0));
 }
 
-void work_sequence_rnn(NodeContext& c) {
+static void work_sequence_rnn(NodeContext& c) {
     const Steps s = steps_of(c);
     const auto hidden = extent(c, 1, 0);
     const auto steps = static_cast<double>(s.steps), batch = static_cast<double>(s.batch);
@@ -140,7 +138,7 @@ void work_sequence_rnn(NodeContext& c) {
 }
 
 /// x [batch, inputs], state before [batch, hidden], weights [4 hidden, inputs + hidden], bias, cell before.
-void infer_basic_lstm(NodeContext& c) {
+static void infer_basic_lstm(NodeContext& c) {
     const std::int64_t batch = c.dim(0, 0), hidden = c.dim(1, 1), inputs = c.dim(0, 1);
     c.set_output(0, c.type(0), {batch, hidden});
     c.set_output(1, c.type(0), {batch, hidden});
@@ -148,7 +146,7 @@ void infer_basic_lstm(NodeContext& c) {
     c.set_output(3, c.type(0), {batch, 4 * hidden});
 }
 
-void work_basic_lstm(NodeContext& c) {
+static void work_basic_lstm(NodeContext& c) {
     Contraction product{.m = extent(c, 0, 0),
                         .n = extent(c, 2, 0),
                         .k = extent(c, 2, 1),
@@ -161,7 +159,7 @@ void work_basic_lstm(NodeContext& c) {
 }
 
 /// Weights of features [filters, inputs] and of time [filters, memory]; `rank` filters make a unit.
-void infer_svdf(NodeContext& c) {
+static void infer_svdf(NodeContext& c) {
     const std::int64_t rank = c.integer("rank", 1);
     if (c.rank(0) != 2 || c.rank(1) != 2 || c.rank(2) != 2 || rank < 1 || c.dim(1, 0) % rank != 0 ||
         c.dim(1, 1) != c.dim(0, 1) || c.dim(2, 0) != c.dim(1, 0))
@@ -169,7 +167,7 @@ void infer_svdf(NodeContext& c) {
     c.set_output(0, c.type(0), {c.dim(0, 0), c.dim(1, 0) / rank});
 }
 
-void work_svdf(NodeContext& c) {
+static void work_svdf(NodeContext& c) {
     const auto batch = extent(c, 0, 0), filters = extent(c, 1, 0);
     const Contraction features{
         .m = batch, .n = filters, .k = extent(c, 1, 1), .weights_constant = c.is_constant(1)};
@@ -183,7 +181,7 @@ void work_svdf(NodeContext& c) {
 
 // --- What is left
 
-void infer_detections(NodeContext& c) {
+static void infer_detections(NodeContext& c) {
     const std::int64_t kept = c.integer("detections", 0), batch = c.dim(0, 0);
     if (kept <= 0)
         malformed("nothing says how many boxes are kept");
@@ -196,7 +194,7 @@ void infer_detections(NodeContext& c) {
 /// Every box is decoded (4 operations and half an exponential a coordinate) and its best class found; then a
 /// sort, and each kept box meets every other: 12 operations and a division. The regular way does the last two
 /// for every class.
-void work_detections(NodeContext& c) {
+static void work_detections(NodeContext& c) {
     const double boxes = c.elements(0) / 4;
     const double classes = c.elements(1) / std::max(boxes, 1.0);
     const bool regular = c.integer("regular", 0) != 0;
@@ -212,25 +210,25 @@ void work_detections(NodeContext& c) {
 
 /// Input `Part` is written; the rest of the first operand stays where it is.
 template <std::size_t Part>
-void work_update(NodeContext& c) {
+static void work_update(NodeContext& c) {
     read_part(c, 0, 0.0);
     c.work().partial_write = c.elements(Part);
 }
 
-void infer_read_variable(NodeContext& c) {
+static void infer_read_variable(NodeContext& c) {
     const auto* shape = c.integers("shape");
     c.set_output(0, data_type_attribute(c, "type", DataType::float32), shape ? *shape : Shape{});
 }
 
 /// Shape of an element, then their number.
-void infer_list(NodeContext& c) {
+static void infer_list(NodeContext& c) {
     Shape shape = c.ints(0);
     shape.insert(shape.begin(), c.scalar_int(1));
     c.set_output(0, DataType::float32, std::move(shape));
 }
 
 /// list, index, element
-void infer_list_item(NodeContext& c) {
+static void infer_list_item(NodeContext& c) {
     Shape shape = c.shape(2);
     shape.insert(shape.begin(), c.rank(0) > 0 ? c.dim(0, 0) : 1);
     c.set_output(0, c.type(2), std::move(shape));
@@ -263,8 +261,6 @@ constexpr OperatorRow kTfliteRows[] = {
     kTflite.movement("TENSOR_LIST_SET_ITEM", 1, infer_list_item, work_update<2>,
                      "writes an element of a list, in place"),
 };
-
-} // namespace
 
 constinit const std::span<const OperatorRow> tflite_rows = kTfliteRows;
 

@@ -107,8 +107,6 @@ double written_elements(const Operator& op, std::size_t output, const ShapedTens
     return op.work.partial_write.value_or(tensor.elements());
 }
 
-namespace {
-
 struct Twins {
     std::string_view of, names; ///< without the domain, each between blanks; an operator may have several
 };
@@ -156,8 +154,8 @@ constexpr Twins kTwins[] = {
     {"RNN", " UNIDIRECTIONAL_SEQUENCE_RNN "},
     {"ScatterND", " DYNAMIC_UPDATE_SLICE "}};
 
-/// What an operator does besides, by its name: asked for each operator of a network on each device.
-const std::vector<std::string_view>* twins_of(std::string_view name) {
+/// The further work of an operator by its name: asked for each operator of a network on each device.
+static const std::vector<std::string_view>* twins_of(std::string_view name) {
     static const auto kByName = [] {
         std::unordered_map<std::string_view, std::vector<std::string_view>> by_name;
         for (const Twins& twins : kTwins)
@@ -170,8 +168,6 @@ const std::vector<std::string_view>* twins_of(std::string_view name) {
     const auto found = kByName.find(name);
     return found == kByName.end() ? nullptr : &found->second;
 }
-
-} // namespace
 
 std::string_view domain_of(std::string_view type) {
     const auto dot = type.rfind('.');

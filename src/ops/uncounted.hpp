@@ -1,5 +1,5 @@
 #pragma once
-// What the totals of a graph leave out where a part of it is not understood.
+// The part that the totals of a graph leave out where a part of it is not understood.
 
 #include "archsim/ops/shaped_graph.hpp"
 

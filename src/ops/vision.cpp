@@ -8,11 +8,9 @@
 
 namespace archsim {
 
-namespace {
-
 // --- Resize: X, roi, scales, sizes (opset 11); X, scales (opset 10)
 
-std::vector<std::size_t> resize_axes(const NodeContext& c, std::size_t count) {
+static std::vector<std::size_t> resize_axes(const NodeContext& c, std::size_t count) {
     const std::size_t rank = c.shape(0).size();
     std::vector<std::size_t> axes = indices(rank);
     if (const auto* given = c.integers("axes"); given && !given->empty())
@@ -24,14 +22,14 @@ std::vector<std::size_t> resize_axes(const NodeContext& c, std::size_t count) {
 
 /// An axis scales to floor(size x scale). Files store the scale as float32, so the product is taken in
 /// float32.
-std::int64_t scaled(std::int64_t size, double scale) {
+static std::int64_t scaled(std::int64_t size, double scale) {
     if (!(scale >= 0))
         malformed("a scale must not be negative");
     return saturated_int(
         static_cast<double>(std::floor(static_cast<float>(size) * static_cast<float>(scale))));
 }
 
-void scale_shape(NodeContext& c, const Constant& scales, std::size_t count) {
+static void scale_shape(NodeContext& c, const Constant& scales, std::size_t count) {
     Shape out = c.shape(0);
     const auto axes = resize_axes(c, count);
     for (std::size_t i = 0; i < count; ++i)
@@ -48,7 +46,7 @@ void scale_shape(NodeContext& c, const Constant& scales, std::size_t count) {
     c.set_output(0, c.type(0), std::move(out));
 }
 
-void size_shape(NodeContext& c, const Constant& sizes) {
+static void size_shape(NodeContext& c, const Constant& sizes) {
     Shape out = c.shape(0);
     const std::size_t count = value_count(sizes);
     const auto axes = resize_axes(c, count);
@@ -70,7 +68,7 @@ void size_shape(NodeContext& c, const Constant& sizes) {
     c.set_output(0, c.type(0), std::move(out));
 }
 
-void infer_resize(NodeContext& c) {
+static void infer_resize(NodeContext& c) {
     const std::size_t scales = c.opset() < 11 ? 1 : 2;
     if (scales == 2 && c.has_input(3) && c.input(3).elements() > 0)
         size_shape(c, known_value(c, 3));
@@ -80,7 +78,7 @@ void infer_resize(NodeContext& c) {
         malformed("neither scales nor sizes are given");
 }
 
-void infer_upsample(NodeContext& c) {
+static void infer_upsample(NodeContext& c) {
     if (c.has_input(1)) {
         scale_shape(c, known_value(c, 1), value_count(known_value(c, 1)));
         return;
@@ -95,7 +93,7 @@ void infer_upsample(NodeContext& c) {
 
 /// Interpolation works on the axes that change: linear takes 2 operations per neighbour for 2 neighbours an
 /// axis, cubic 4 neighbours; an antialiased filter widens by the reduction.
-void work_resize(NodeContext& c) {
+static void work_resize(NodeContext& c) {
     const std::string_view mode = c.text("mode", "nearest");
     const Shape &in = c.shape(0), &out = c.output(0).shape;
     if (in == out) {
@@ -121,7 +119,7 @@ void work_resize(NodeContext& c) {
 
 // --- Grids
 
-void infer_grid_sample(NodeContext& c) {
+static void infer_grid_sample(NodeContext& c) {
     const Shape &x = c.shape(0), &grid = c.shape(1);
     if (x.size() < 3 || grid.size() != x.size())
         malformed("the grid needs the rank of the input");
@@ -131,7 +129,7 @@ void infer_grid_sample(NodeContext& c) {
 }
 
 /// 2 or 4 neighbours per axis with a multiply-add each; coordinates take 4 operations per axis and position.
-void work_grid_sample(NodeContext& c) {
+static void work_grid_sample(NodeContext& c) {
     const std::string_view mode = c.text("mode", "linear");
     const auto axes = static_cast<double>(c.rank(0) - 2);
     const double neighbours =
@@ -139,7 +137,7 @@ void work_grid_sample(NodeContext& c) {
     c.work().vector_ops = 2 * neighbours * c.output(0).elements() + 4 * c.elements(1);
 }
 
-void infer_affine_grid(NodeContext& c) {
+static void infer_affine_grid(NodeContext& c) {
     const auto& size = c.ints(1);
     if (size.size() < 3)
         malformed("the size needs batch, channels and spatial axes");
@@ -150,7 +148,7 @@ void infer_affine_grid(NodeContext& c) {
 }
 
 /// border: left, top, right, bottom; scale: height and width, counted from the left and top border.
-void infer_crop(NodeContext& c) {
+static void infer_crop(NodeContext& c) {
     Shape out = c.shape(0);
     const auto* border = c.integers("border");
     const auto* scale = c.integers("scale");
@@ -163,12 +161,12 @@ void infer_crop(NodeContext& c) {
     c.set_output(0, c.type(0), std::move(out));
 }
 
-void work_crop(NodeContext& c) {
+static void work_crop(NodeContext& c) {
     read_part(c, 0, c.output(0).elements());
 }
 
 /// X, rois [regions, 4], batch indices, crop size.
-void infer_crop_and_resize(NodeContext& c) {
+static void infer_crop_and_resize(NodeContext& c) {
     const auto& size = c.ints(3);
     if (size.size() != 2)
         malformed("the crop size needs height and width");
@@ -176,7 +174,7 @@ void infer_crop_and_resize(NodeContext& c) {
 }
 
 /// The encoded bytes do not tell the image's size.
-void infer_image_decoder(NodeContext& c) {
+static void infer_image_decoder(NodeContext& c) {
     throw NodeProblem{FindingKind::unresolved_dimension,
                       "the size of a decoded image is only known at run time",
                       "declare the output shape of '" + std::string(c.node().name) + "' in the file"};
@@ -185,12 +183,12 @@ void infer_image_decoder(NodeContext& c) {
 // Fourier transforms. A fast transform of n complex points takes 5 n log2 n real operations (Cooley and Tukey
 // 1965).
 
-double transform_operations(double points) {
+static double transform_operations(double points) {
     return 5 * points * std::log2(std::max(points, 2.0));
 }
 
 /// The axis is an attribute before opset 20 and an input after; the default is the last but one.
-std::size_t transform_axis(const NodeContext& c) {
+static std::size_t transform_axis(const NodeContext& c) {
     const std::size_t rank = c.shape(0).size();
     if (rank < 2)
         malformed("the transform needs a signal axis and one of real and imaginary parts");
@@ -200,7 +198,7 @@ std::size_t transform_axis(const NodeContext& c) {
     return normalized_axis(axis, rank);
 }
 
-void infer_dft(NodeContext& c) {
+static void infer_dft(NodeContext& c) {
     Shape out = c.shape(0);
     const std::size_t axis = transform_axis(c);
     const bool onesided = c.integer("onesided", 0) != 0, inverse = c.integer("inverse", 0) != 0;
@@ -214,7 +212,7 @@ void infer_dft(NodeContext& c) {
     c.set_output(0, c.type(0), std::move(out));
 }
 
-void work_dft(NodeContext& c) {
+static void work_dft(NodeContext& c) {
     const std::size_t axis = transform_axis(c);
     const auto in = static_cast<double>(c.shape(0)[axis]);
     const double points = c.has_input(1) && c.value(1) ? static_cast<double>(c.scalar_int(1)) : in;
@@ -229,7 +227,7 @@ struct Frames {
 };
 
 /// signal [batch, samples, 1 or 2], frame step, window, frame length.
-Frames frames_of(const NodeContext& c) {
+static Frames frames_of(const NodeContext& c) {
     Frames f;
     const std::int64_t step = c.scalar_int(1);
     f.length = c.has_input(3) ? c.scalar_int(3) : c.dim(2, 0);
@@ -239,13 +237,13 @@ Frames frames_of(const NodeContext& c) {
     return f;
 }
 
-void infer_stft(NodeContext& c) {
+static void infer_stft(NodeContext& c) {
     const Frames f = frames_of(c);
     const bool onesided = c.integer("onesided", 1) != 0;
     c.set_output(0, c.type(0), {c.dim(0, 0), f.count, onesided ? f.length / 2 + 1 : f.length, 2});
 }
 
-void work_stft(NodeContext& c) {
+static void work_stft(NodeContext& c) {
     const Frames f = frames_of(c);
     const double transforms = extent(c, 0, 0) * static_cast<double>(f.count);
     const auto length = static_cast<double>(f.length);
@@ -255,7 +253,7 @@ void work_stft(NodeContext& c) {
 }
 
 /// com.microsoft: signal_ndim trailing axes, real and imaginary parts last in the spectrum.
-void infer_rfft(NodeContext& c) {
+static void infer_rfft(NodeContext& c) {
     Shape out = c.shape(0);
     if (out.empty())
         malformed("a signal axis is missing");
@@ -264,7 +262,7 @@ void infer_rfft(NodeContext& c) {
     c.set_output(0, c.type(0), std::move(out));
 }
 
-void infer_irfft(NodeContext& c) {
+static void infer_irfft(NodeContext& c) {
     Shape out = c.shape(0);
     if (out.size() < 2)
         malformed("a spectrum needs real and imaginary parts");
@@ -273,7 +271,7 @@ void infer_irfft(NodeContext& c) {
     c.set_output(0, c.type(0), std::move(out));
 }
 
-void work_real_transform(NodeContext& c) {
+static void work_real_transform(NodeContext& c) {
     const double n = std::max(c.elements(0), c.output(0).elements());
     const Shape& signal = c.node().op_type == "Rfft" ? c.shape(0) : c.output(0).shape;
     const double points = signal.empty() ? 1 : static_cast<double>(signal.back());
@@ -306,8 +304,6 @@ constexpr OperatorRow kVisionRows[] = {
     kMicrosoft.opaque_reduction("Irfft", 1, infer_irfft, work_real_transform,
                                 "inverse Fourier transform to a real signal"),
 };
-
-} // namespace
 
 constinit const std::span<const OperatorRow> vision_rows = kVisionRows;
 

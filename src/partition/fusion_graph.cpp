@@ -128,13 +128,11 @@ std::optional<std::uint32_t> FusionGraph::closing_operator(TensorId root, bool t
     return std::nullopt;
 }
 
-namespace {
-
 /// Views of views of a tensor that are followed; a longer chain is taken for a difference.
 constexpr int kLongestChain = 64;
 
-/// What the partitioner reads of an operator but for the sizes of its tensors.
-bool same_operator(const Operator& a, const Operator& b) {
+/// Equal in all that the partitioner reads but for the sizes of tensors.
+static bool same_operator(const Operator& a, const Operator& b) {
     const auto product_of_activations = [](const Operator& op) {
         return op.work.contractions.size() == 1 && !op.work.contractions.front().weights_constant;
     };
@@ -144,12 +142,12 @@ bool same_operator(const Operator& a, const Operator& b) {
            a.outputs == b.outputs && a.type == b.type && a.name == b.name;
 }
 
-bool same_tensor(const ShapedTensor& a, const ShapedTensor& b) {
+static bool same_tensor(const ShapedTensor& a, const ShapedTensor& b) {
     return a.constant == b.constant && a.role == b.role && a.kv_cache == b.kv_cache;
 }
 
 /// Some policies look through it to its input.
-bool may_be_view(const Operator& op) {
+static bool may_be_view(const Operator& op) {
     return op.folded || op.work.kind == OpKind::free || op.work.kind == OpKind::data_movement;
 }
 
@@ -209,8 +207,6 @@ class ComparedSizes {
     const std::vector<double> one_, other_;
     std::vector<std::uint32_t> view_; ///< per tensor the operator that may make it a view; kNoOperator: none
 };
-
-} // namespace
 
 bool fuse_alike(const ShapedGraph& one, const ShapedGraph& other) {
     const auto all = [](const auto& a, const auto& b, auto same) {

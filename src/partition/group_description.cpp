@@ -6,8 +6,6 @@
 
 namespace archsim {
 
-namespace {
-
 /// Ids that one group has named already.
 class NamedBy {
   public:
@@ -19,7 +17,7 @@ class NamedBy {
     std::vector<std::uint32_t> group_;
 };
 
-FlatLists members_of(std::size_t groups, std::span<const Placement> placement) {
+static FlatLists members_of(std::size_t groups, std::span<const Placement> placement) {
     std::vector<FlatLists::Entry> members;
     members.reserve(placement.size());
     for (std::uint32_t i = 0; i < placement.size(); ++i)
@@ -124,8 +122,6 @@ class GroupDescriber {
     std::vector<TensorId> pending_;
 };
 
-} // namespace
-
 std::vector<Subgraph> describe_groups(const FusionGraph& fusion, std::span<const GroupHead> groups,
                                       std::span<const Placement> placement) {
     GroupDescriber describer(fusion, groups.size(), placement);
@@ -136,13 +132,11 @@ std::vector<Subgraph> describe_groups(const FusionGraph& fusion, std::span<const
     return subgraphs;
 }
 
-namespace {
-
 /// Storage that holds each root tensor: itself, or the result of the outermost in-place concatenation it is
 /// part of, or the grown cache that replaces it.
-class Storage {
+class RootStorage {
   public:
-    explicit Storage(const FusionGraph& fusion)
+    explicit RootStorage(const FusionGraph& fusion)
         : fusion_(fusion), host_(fusion.graph().tensors.size(), kNoTensor) {
         for (std::uint32_t i = 0; i < fusion.graph().operators.size(); ++i)
             if (fusion.is_in_place_join(i)) {
@@ -186,10 +180,8 @@ class Storage {
     std::vector<TensorId> host_; ///< kNoTensor: the tensor has storage of its own
 };
 
-} // namespace
-
 std::vector<Buffer> find_buffers(const FusionGraph& fusion, const std::vector<Subgraph>& subgraphs) {
-    const Storage storage(fusion);
+    const RootStorage storage(fusion);
     constexpr auto kNoBuffer = static_cast<std::size_t>(-1);
     std::vector<std::size_t> index(fusion.graph().tensors.size(), kNoBuffer);
     std::vector<Buffer> buffers;

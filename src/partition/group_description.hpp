@@ -39,7 +39,7 @@ std::vector<Buffer> find_buffers(const FusionGraph& fusion, const std::vector<Su
 /// one copy each for queries, keys and values.
 void find_gathered(const ShapedGraph& graph, std::vector<Subgraph>& subgraphs);
 
-/// Of every product (matmul, convolution) the next one with the same main input, the first again after the
+/// For every product (matmul, convolution) the next one with the same main input, the first again after the
 /// last; of all else and where it is the only one the subgraph itself. `tensors`: how many the graph has.
 std::vector<std::uint32_t> next_readers(const std::vector<Subgraph>& subgraphs, std::size_t tensors);
 

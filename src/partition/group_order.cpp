@@ -12,8 +12,6 @@
 
 namespace archsim {
 
-namespace {
-
 using Edge = std::pair<std::uint32_t, std::uint32_t>;
 struct EdgeWeight {
     int value = -1;
@@ -22,12 +20,10 @@ using Dag = boost::compressed_sparse_row_graph<boost::directedS, boost::no_prope
                                                boost::no_property, std::uint32_t, std::uint32_t>;
 
 /// The edges of a vertex keep their order.
-Dag make_dag(const std::vector<Edge>& edges, std::size_t vertices) {
+static Dag make_dag(const std::vector<Edge>& edges, std::size_t vertices) {
     return {boost::edges_are_unsorted_multi_pass, edges.begin(), edges.end(),
             static_cast<std::uint32_t>(vertices)};
 }
-
-} // namespace
 
 std::vector<std::uint32_t> topological_group_order(const std::vector<Subgraph>& subgraphs) {
     // Edges point from reader to producer, so that the depth-first post-order is a schedule that keeps the

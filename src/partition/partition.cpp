@@ -12,8 +12,6 @@
 
 namespace archsim {
 
-namespace {
-
 struct Group {
     std::uint32_t anchor = 0;
     OpKind kind = OpKind::free;
@@ -22,7 +20,7 @@ struct Group {
     bool residual = false;
 };
 
-bool is_epilogue_anchor(OpKind kind) {
+static bool is_epilogue_anchor(OpKind kind) {
     return kind == OpKind::convolution || kind == OpKind::matmul || kind == OpKind::attention ||
            kind == OpKind::recurrent;
 }
@@ -335,8 +333,6 @@ class Partitioner {
     std::vector<Placement> placement_; ///< of every operator
     std::vector<Group> groups_;
 };
-
-} // namespace
 
 Partition partition(const ShapedGraph& graph, const FusionPolicy& policy) {
     Partition result = Partitioner(graph, policy).run();

@@ -8,8 +8,6 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr std::size_t kImageRank = 4;
 // Operators that work on any layout, or are fused into a convolution (microsoft/onnxruntime, onnxruntime/
 // core/optimizer/nchwc_transformer.cc; a batch normalisation that is not folded only up to opset 9). Sigmoid
@@ -68,7 +66,7 @@ class Layouts {
             fusion_.reads_replaceable(s.anchor))
             return {false, false};
         if (s.kind == OpKind::convolution) {
-            // What follows the convolution inside its subgraph may know the plain layout alone.
+            // Operators behind the convolution in its subgraph may know the plain layout alone.
             const auto follows = [&](const SubgraphMember& member) {
                 return member.op == s.anchor || flexible(member);
             };
@@ -98,15 +96,11 @@ class Layouts {
     std::vector<Readers> readers_;      ///< per root tensor
 };
 
-} // namespace
-
 void find_relaid(const FusionGraph& fusion, const FusionPolicy& policy, std::vector<Subgraph>& subgraphs) {
     const auto convolution = [](const Subgraph& s) { return s.kind == OpKind::convolution; };
     if (std::ranges::any_of(subgraphs, convolution))
         Layouts(fusion, policy, subgraphs).find();
 }
-
-namespace {
 
 constexpr std::size_t kSeveralBatches = 4; // dimensions of an operand: two of batches, two of matrices
 
@@ -154,8 +148,6 @@ class Scattered {
     const ShapedGraph& graph_;
     std::vector<const Operator*> producer_;
 };
-
-} // namespace
 
 void find_gathered(const ShapedGraph& graph, std::vector<Subgraph>& subgraphs) {
     const Scattered scattered(graph);

@@ -27,11 +27,9 @@
 namespace py = python;
 using namespace archsim;
 
-namespace {
-
 /// A class of answers with to_text, to_markdown, to_csv, to_html and to_json.
 template <class Answer, class View = PlainView>
-py::Class<Answer> bind_answer(py::Module& m, const char* name, const char* meaning) {
+static py::Class<Answer> bind_answer(py::Module& m, const char* name, const char* meaning) {
     const auto drawn = [](Format format) {
         return [format](const Answer& answer) { return render(answer, format, View{}); };
     };
@@ -49,7 +47,7 @@ py::Class<Answer> bind_answer(py::Module& m, const char* name, const char* meani
 }
 
 /// A group of a study for each model, batch and format of the results, in the order in which they come.
-Study study_of(const std::vector<Result>& results, const std::string& title) {
+static Study study_of(const std::vector<Result>& results, const std::string& title) {
     Study study;
     StudyRequest& q = study.request;
     q.title = title;
@@ -78,7 +76,7 @@ Study study_of(const std::vector<Result>& results, const std::string& title) {
     return study;
 }
 
-std::vector<Result> results_of_study(const Study& study) {
+static std::vector<Result> results_of_study(const Study& study) {
     std::vector<Result> results;
     for (const StudyGroup& group : study.groups)
         append(results, group.results);
@@ -91,18 +89,18 @@ struct ServingAnswer {
     ServedQuestion asked;
 };
 
-Report describe(const ServingAnswer& answer, PlainView, Format format) {
+static Report describe(const ServingAnswer& answer, PlainView, Format format) {
     return format == Format::csv ? tabulate_serving(answer.results) : describe_serving(answer.results, {});
 }
-std::string to_json(const ServingAnswer& answer, PlainView) {
+static std::string to_json(const ServingAnswer& answer, PlainView) {
     return serving_json(answer.results, answer.asked);
 }
 
-ArchitectureComparison architectures(const Session& session, const std::string& model,
-                                     const std::vector<std::string>& chosen,
-                                     const std::vector<std::string>& explain, const std::string& metric,
-                                     const std::string& level, const std::string& baseline,
-                                     const py::Keywords& fields) {
+static ArchitectureComparison architectures(const Session& session, const std::string& model,
+                                            const std::vector<std::string>& chosen,
+                                            const std::vector<std::string>& explain,
+                                            const std::string& metric, const std::string& level,
+                                            const std::string& baseline, const py::Keywords& fields) {
     CompareArchitecturesRequest request{.model = model, .architectures = chosen};
     if (!explain.empty() && explain.size() != 2)
         throw UsageError("explain: name two architectures");
@@ -118,8 +116,8 @@ ArchitectureComparison architectures(const Session& session, const std::string& 
     return compare_architectures(session, std::move(request));
 }
 
-ServingAnswer serve(const Session& session, const std::string& model,
-                    const std::vector<std::string>& hardware, const py::Keywords& fields) {
+static ServingAnswer serve(const Session& session, const std::string& model,
+                           const std::vector<std::string>& hardware, const py::Keywords& fields) {
     AskedServing asked = asked_serving(fields);
     const RequestPlan& load = asked.request.load;
     if (load.rate_per_s <= 0 && load.trace == nullptr && asked.request.plan.concurrency <= 0)
@@ -133,14 +131,14 @@ ServingAnswer serve(const Session& session, const std::string& model,
 }
 
 /// "500ms" or seconds, a number, a truth: the text that a field of a sizing takes.
-std::string sizing_text(const SizingField& field, const std::string& name, PyObject* value) {
+static std::string sizing_text(const SizingField& field, const std::string& name, PyObject* value) {
     const bool seconds = field.value == "TIME" && PyUnicode_Check(value) == 0;
     return field_text(name, value) + (seconds ? "s" : "");
 }
 
 /// Keywords: the load, the fields of a sizing, those of the question; of precision a list sizes each.
-SizingAnswer size(const Session& session, const std::string& model, const std::vector<std::string>& hardware,
-                  const py::Keywords& fields) {
+static SizingAnswer size(const Session& session, const std::string& model,
+                         const std::vector<std::string>& hardware, const py::Keywords& fields) {
     SizingTexts own(Spelling::key);
     py::Keywords rest;
     std::vector<py::Ref> formats;
@@ -168,10 +166,11 @@ SizingAnswer size(const Session& session, const std::string& model, const std::v
     return size_service(session, session.load(model), hardware, conditions, request);
 }
 
-LocalAnswer local(const Session& session, const std::string& device, const std::vector<std::string>& models,
-                  const std::string& host, const std::string& kind, std::int64_t context,
-                  const std::vector<std::string>& formats, std::optional<double> least,
-                  std::int64_t devices) {
+static LocalAnswer local(const Session& session, const std::string& device,
+                         const std::vector<std::string>& models, const std::string& host,
+                         const std::string& kind, std::int64_t context,
+                         const std::vector<std::string>& formats, std::optional<double> least,
+                         std::int64_t devices) {
     LocalRequest request{.host = host, .devices = devices, .context = context};
     take_machine(session, device, request);
     request.kind = choice_named<LocalKind>(kind, "kind");
@@ -184,9 +183,9 @@ LocalAnswer local(const Session& session, const std::string& device, const std::
 }
 
 /// Models, devices and fields, of which a list of two gives each side its own.
-DifferenceAnswer explain(const Session& session, const std::vector<std::string>& models,
-                         const std::vector<std::string>& hardware, const std::string& metric,
-                         const py::Keywords& fields) {
+static DifferenceAnswer explain(const Session& session, const std::vector<std::string>& models,
+                                const std::vector<std::string>& hardware, const std::string& metric,
+                                const py::Keywords& fields) {
     const auto side = [&](std::size_t i) {
         py::Keywords own;
         for (const auto& [name, value] : fields) {
@@ -213,10 +212,11 @@ struct DesignSpace {
     Sweep sweep;
 };
 
-DesignSpace design_space(const py::Ref& session, const std::vector<std::string>& models,
-                         const std::vector<std::string>& hardware, const std::vector<std::string>& vary,
-                         const AskedSizes& batches, const std::vector<std::string>& precisions,
-                         std::uint64_t part, std::uint64_t parts, const py::Keywords& fields) {
+static DesignSpace design_space(const py::Ref& session, const std::vector<std::string>& models,
+                                const std::vector<std::string>& hardware,
+                                const std::vector<std::string>& vary, const AskedSizes& batches,
+                                const std::vector<std::string>& precisions, std::uint64_t part,
+                                std::uint64_t parts, const py::Keywords& fields) {
     SweepRequest request{
         .models = models, .hardware = hardware, .precisions = precisions, .batches = batch_sizes(batches)};
     for (const std::string& axis : vary)
@@ -232,7 +232,7 @@ DesignSpace design_space(const py::Ref& session, const std::vector<std::string>&
     return {session, {py::Taken<Session>::take(session.get()), std::move(request)}};
 }
 
-py::Ref rows(const DesignSpace& space, const std::string& format, unsigned threads) {
+static py::Ref rows(const DesignSpace& space, const std::string& format, unsigned threads) {
     const Sweep& sweep = space.sweep;
     const RowFormat how = choice_named<RowFormat>(format, "format");
     std::string text;
@@ -250,8 +250,6 @@ py::Ref rows(const DesignSpace& space, const std::string& format, unsigned threa
         throw py::Raised();
     return py::bytes(text);
 }
-
-} // namespace
 
 void bind_answers(py::Module& m) {
     bind_answer<Study>(m, "Study", "Every combination of a study file, or of given results.")

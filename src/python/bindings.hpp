@@ -1,5 +1,5 @@
 #pragma once
-// What the files of the extension module share.
+// Shared by the files of the extension module.
 
 #include "fields/question.hpp"
 #include "fields/serving_fields.hpp"
@@ -22,7 +22,6 @@ using AskedSizes = std::vector<std::variant<std::int64_t, std::string>>;
 /// The numbers that they are, as the field of that name reads them. Throws UsageError.
 std::vector<std::int64_t> batch_sizes(const AskedSizes& sizes);
 
-/// What is asked of a server, and under which conditions.
 struct AskedServing {
     archsim::ServingRequest request;
     archsim::Conditions conditions;

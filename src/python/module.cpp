@@ -27,12 +27,10 @@
 namespace py = python;
 using namespace archsim;
 
-namespace {
-
 using Json = nlohmann::ordered_json;
 
 /// A value of a keyword as the JSON value that it would be in a document.
-Json json_of(const std::string& name, PyObject* value, int level = 0) {
+static Json json_of(const std::string& name, PyObject* value, int level = 0) {
     if (level > kMostJsonLevels)
         throw UsageError(
             fmt::format("{}: expected at most {} levels of lists and dicts", name, kMostJsonLevels));
@@ -63,22 +61,22 @@ Json json_of(const std::string& name, PyObject* value, int level = 0) {
     throw UsageError(name + ": expected a number, a text, a dict or a list");
 }
 
-Model model_of(const std::variant<Model, std::string>& model, const Session& session) {
+static Model model_of(const std::variant<Model, std::string>& model, const Session& session) {
     const auto* name = std::get_if<std::string>(&model);
     return name != nullptr ? session.load(*name) : std::get<Model>(model);
 }
 
-Result estimated(const Session& session, const std::variant<Model, std::string>& model,
-                 const std::string& device, const py::Keywords& fields) {
+static Result estimated(const Session& session, const std::variant<Model, std::string>& model,
+                        const std::string& device, const py::Keywords& fields) {
     Question asked = question(fields);
     const py::Released parallel;
     asked.workload.model = model_of(model, session);
     return session.estimate(asked.workload, device, asked.conditions);
 }
 
-ModelComparison compare(const Session& session, const std::vector<std::string>& models,
-                        const std::vector<std::string>& hardware, const std::string& deployment,
-                        const std::vector<std::string>& stacks, const py::Keywords& fields) {
+static ModelComparison compare(const Session& session, const std::vector<std::string>& models,
+                               const std::vector<std::string>& hardware, const std::string& deployment,
+                               const std::vector<std::string>& stacks, const py::Keywords& fields) {
     CompareModelsRequest request{
         .models = models, .deployment = deployment, .hardware = hardware, .stacks = stacks};
     Question asked = question(fields);
@@ -89,19 +87,20 @@ ModelComparison compare(const Session& session, const std::vector<std::string>& 
 }
 
 /// "fields of a question": "batch_size (items per inference), ...", for help().
-std::string fields_help() {
+static std::string fields_help() {
     std::string text = "\n\nKeywords, each a field of the question:\n";
     for (const QuestionField& field : question_fields())
         text += "  " + (field.aliases.empty() ? field.key : field.aliases.front()) + ": " + field.help + "\n";
     return text;
 }
 
-const MetricTable& table_or_standard(const MetricTable* metrics) {
+static const MetricTable& table_or_standard(const MetricTable* metrics) {
     return metrics != nullptr ? *metrics : MetricTable::standard();
 }
 
 /// Every number of the table's metrics by its key; None where the result has none.
-std::map<std::string, std::optional<double>> numbers_of(const Result& result, const MetricTable* metrics) {
+static std::map<std::string, std::optional<double>> numbers_of(const Result& result,
+                                                               const MetricTable* metrics) {
     std::map<std::string, std::optional<double>> numbers;
     for (const MetricField& field : fields_of(table_or_standard(metrics))) {
         const auto measure = measure_of(result, *field.metric);
@@ -111,7 +110,7 @@ std::map<std::string, std::optional<double>> numbers_of(const Result& result, co
 }
 
 /// Numbers as a NumPy array of that shape.
-py::Ref array(const std::vector<double>& numbers, std::size_t rows, std::size_t columns) {
+static py::Ref array(const std::vector<double>& numbers, std::size_t rows, std::size_t columns) {
     const py::Ref numpy = py::checked(PyImport_ImportModule("numpy"));
     const py::Ref bytes =
         py::checked(PyByteArray_FromStringAndSize(reinterpret_cast<const char*>(numbers.data()),
@@ -124,9 +123,10 @@ py::Ref array(const std::vector<double>& numbers, std::size_t rows, std::size_t 
 
 /// The numbers of every metric over hardware x batch sizes as arrays of that shape; NaN where a device cannot
 /// run the model.
-std::map<std::string, py::Ref> sweep(const Session& session, const std::variant<Model, std::string>& model,
-                                     const std::vector<std::string>& hardware, const AskedSizes& sizes,
-                                     const MetricTable* metrics, const py::Keywords& fields) {
+static std::map<std::string, py::Ref> sweep(const Session& session,
+                                            const std::variant<Model, std::string>& model,
+                                            const std::vector<std::string>& hardware, const AskedSizes& sizes,
+                                            const MetricTable* metrics, const py::Keywords& fields) {
     const std::vector<std::int64_t> batches = batch_sizes(sizes);
     Question asked = question(fields, {"batch_size"});
     asked.conditions.keep_subgraphs = false;
@@ -148,7 +148,7 @@ std::map<std::string, py::Ref> sweep(const Session& session, const std::variant<
     return arrays;
 }
 
-void fill(py::Module& m) {
+static void fill(py::Module& m) {
     m.set("__version__", py::given(std::string(version())));
 
     // The newest is asked first: the base class comes first.
@@ -402,8 +402,6 @@ void fill(py::Module& m) {
     bind_design_space(m);
     bind_answers(m);
 }
-
-} // namespace
 
 Question question(const py::Keywords& fields, std::initializer_list<std::string_view> without) {
     QuestionTexts texts(Spelling::key);

@@ -59,20 +59,18 @@ void wrong_type(PyObject* object, PyTypeObject* expected) {
     wrong_type(object, expected == nullptr ? "another class" : "an object of " + name_of(expected));
 }
 
-namespace {
-
 struct Translation {
     bool (*is)(const std::exception&);
     PyObject* type;
 };
-std::vector<Translation>& translations() {
+static std::vector<Translation>& translations() {
     static std::vector<Translation> all;
     return all;
 }
 
-/// What is thrown becomes what is raised.
+/// Exceptions of C++ become those of Python.
 template <class F, class R = std::invoke_result_t<F>>
-R guarded(F call, R failed = {}) {
+static R guarded(F call, R failed = {}) {
     try {
         return call();
     } catch (const Raised& raised) {
@@ -90,8 +88,6 @@ R guarded(F call, R failed = {}) {
     }
     return failed;
 }
-
-} // namespace
 
 // Values
 // --------------------------------------------------------------------------------------------------------------
@@ -206,16 +202,14 @@ Ref Function::run(PyObject* positional, PyObject* keywords) const {
     return call(values, rest);
 }
 
-namespace {
-
 /// A function as an object, with the object whose method it is.
 struct Callable {
     PyObject_HEAD std::shared_ptr<const Function> function;
     PyObject* self;
 };
-PyTypeObject* callable_type = nullptr;
+static PyTypeObject* callable_type = nullptr;
 
-Ref new_callable(std::shared_ptr<const Function> function, PyObject* self) {
+static Ref new_callable(std::shared_ptr<const Function> function, PyObject* self) {
     Ref object = checked(PyType_GenericAlloc(callable_type, 0));
     auto* made = reinterpret_cast<Callable*>(object.get());
     std::construct_at(&made->function, std::move(function));
@@ -225,21 +219,21 @@ Ref new_callable(std::shared_ptr<const Function> function, PyObject* self) {
 }
 
 template <class T, class F>
-void destroy(PyObject* object, F members) {
+static void destroy(PyObject* object, F members) {
     PyTypeObject* type = Py_TYPE(object);
     members(*reinterpret_cast<T*>(object));
     reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(object);
     Py_DECREF(reinterpret_cast<PyObject*>(type));
 }
 
-void callable_dealloc(PyObject* object) {
+static void callable_dealloc(PyObject* object) {
     destroy<Callable>(object, [](Callable& it) {
         Py_XDECREF(it.self);
         std::destroy_at(&it.function);
     });
 }
 
-PyObject* callable_call(PyObject* object, PyObject* positional, PyObject* keywords) {
+static PyObject* callable_call(PyObject* object, PyObject* positional, PyObject* keywords) {
     return guarded([&] {
         const auto& it = *reinterpret_cast<Callable*>(object);
         Ref all = Ref::shared(positional);
@@ -251,22 +245,22 @@ PyObject* callable_call(PyObject* object, PyObject* positional, PyObject* keywor
     });
 }
 
-PyObject* callable_bind(PyObject* object, PyObject* self, PyObject*) {
+static PyObject* callable_bind(PyObject* object, PyObject* self, PyObject*) {
     const auto& it = *reinterpret_cast<Callable*>(object);
     if (self == nullptr || self == Py_None || it.self != nullptr)
         return Ref::shared(object).release();
     return guarded([&] { return new_callable(it.function, self).release(); });
 }
 
-PyObject* callable_name(PyObject* object, void*) {
+static PyObject* callable_name(PyObject* object, void*) {
     return guarded([&] { return given(reinterpret_cast<Callable*>(object)->function->name).release(); });
 }
-PyObject* callable_meaning(PyObject* object, void*) {
+static PyObject* callable_meaning(PyObject* object, void*) {
     return guarded([&] { return given(reinterpret_cast<Callable*>(object)->function->meaning).release(); });
 }
 
-/// What inspect.signature() and help() show.
-PyObject* callable_signature(PyObject* object, void*) {
+/// inspect.signature() and help() show it.
+static PyObject* callable_signature(PyObject* object, void*) {
     return guarded([&] {
         const auto& it = *reinterpret_cast<Callable*>(object);
         const Ref inspect = checked(PyImport_ImportModule("inspect"));
@@ -297,11 +291,11 @@ PyObject* callable_signature(PyObject* object, void*) {
 }
 
 template <class F>
-void* slot(F* function) {
+static void* slot(F* function) {
     return reinterpret_cast<void*>(function);
 }
 
-void make_callable_type() {
+static void make_callable_type() {
     static PyGetSetDef members[] = {{"__name__", callable_name, nullptr, nullptr, nullptr},
                                     {"__doc__", callable_meaning, nullptr, nullptr, nullptr},
                                     {"__signature__", callable_signature, nullptr, nullptr, nullptr},
@@ -314,8 +308,6 @@ void make_callable_type() {
     PyType_Spec spec{"archsim._archsim.function", sizeof(Callable), 0, Py_TPFLAGS_DEFAULT, slots};
     callable_type = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)).release());
 }
-
-} // namespace
 
 Ref callable(Function function) {
     return new_callable(std::make_shared<const Function>(std::move(function)), nullptr);
@@ -337,16 +329,14 @@ Ref static_method(Function function) {
 // Classes
 // -------------------------------------------------------------------------------------------------------------
 
-namespace {
-
-/// What makes the objects of a class, by the class.
-std::map<PyTypeObject*, const Function*>& constructors() {
+/// The functions that make the objects of a class, by the class.
+static std::map<PyTypeObject*, const Function*>& constructors() {
     static std::map<PyTypeObject*, const Function*> all;
     return all;
 }
 
-/// Of a class or of the nearest one that it derives from.
-const Function& constructor_of(PyTypeObject* type) {
+/// The one of a class or of the nearest that it derives from.
+static const Function& constructor_of(PyTypeObject* type) {
     for (; type != nullptr; type = static_cast<PyTypeObject*>(PyType_GetSlot(type, Py_tp_base)))
         if (const auto found = constructors().find(type); found != constructors().end()) {
             if (!found->second->call)
@@ -356,7 +346,7 @@ const Function& constructor_of(PyTypeObject* type) {
     type_error("objects of this class are what functions return; it cannot be called");
 }
 
-PyObject* instance_new(PyTypeObject* type, PyObject*, PyObject*) {
+static PyObject* instance_new(PyTypeObject* type, PyObject*, PyObject*) {
     return guarded([&] {
         constructor_of(type);
         Ref object = checked(PyType_GenericAlloc(type, 0));
@@ -365,7 +355,7 @@ PyObject* instance_new(PyTypeObject* type, PyObject*, PyObject*) {
     });
 }
 
-int instance_init(PyObject* object, PyObject* positional, PyObject* keywords) {
+static int instance_init(PyObject* object, PyObject* positional, PyObject* keywords) {
     return guarded(
         [&] {
             const Ref made = constructor_of(Py_TYPE(object)).run(positional, keywords);
@@ -375,11 +365,9 @@ int instance_init(PyObject* object, PyObject* positional, PyObject* keywords) {
         -1);
 }
 
-void instance_dealloc(PyObject* object) {
+static void instance_dealloc(PyObject* object) {
     destroy<Instance>(object, [](Instance& it) { std::destroy_at(&it.value); });
 }
-
-} // namespace
 
 PyTypeObject* detail::make_class(PyObject* module_, const char* name, const char* meaning,
                                  const Function* construct) {

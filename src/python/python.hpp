@@ -69,7 +69,7 @@ class Raised {
     std::shared_ptr<Exception> exception_;
 };
 
-/// What a call returned; throws Raised for a null pointer.
+/// Owns what a call returned; throws Raised for a null pointer.
 Ref checked(PyObject* object);
 /// Throws Raised for a negative status.
 void check(int status);
@@ -517,7 +517,7 @@ class Class {
     Function* constructor_;
 };
 
-/// What PyInit_NAME returns: the module that `fill` makes, or an error.
+/// The result of PyInit_NAME: the module that `fill` makes, or an error.
 PyObject* make_module(const char* name, void (*fill)(Module&));
 
 } // namespace python

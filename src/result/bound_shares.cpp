@@ -7,8 +7,6 @@
 
 namespace archsim {
 
-namespace {
-
 /// Seconds by what they are spent on.
 struct BoundSeconds {
     double compute = 0, memory = 0, overhead = 0;
@@ -16,13 +14,13 @@ struct BoundSeconds {
     double total() const { return compute + memory + overhead; }
 };
 
-double lane_of(const SubgraphEstimate& s, Lane lane) {
+static double lane_of(const SubgraphEstimate& s, Lane lane) {
     return s.lane_s[static_cast<std::size_t>(lane)];
 }
 
 /// Adds the parts of a subgraph's fixed cost that collectives over the link between devices take, and what
 /// the host runs.
-void add_parts(const Mapping& mapping, const Machine& machine, double fixed, BoundSeconds& out) {
+static void add_parts(const Mapping& mapping, const Machine& machine, double fixed, BoundSeconds& out) {
     double exchange = 0, host = 0, all = 0;
     for (const Demand& d : mapping.all()) {
         const double rate = machine.rate(d.resource) * d.efficiency;
@@ -40,7 +38,7 @@ void add_parts(const Mapping& mapping, const Machine& machine, double fixed, Bou
     }
 }
 
-void add_seconds(const Result& result, double times, BoundSeconds& out) {
+static void add_seconds(const Result& result, double times, BoundSeconds& out) {
     for (const ResultPart& part : result.parts)
         if (part.result && part.result->ok())
             add_seconds(*part.result, times * part.repeat, out);
@@ -68,7 +66,7 @@ void add_seconds(const Result& result, double times, BoundSeconds& out) {
 /// Seconds of every resource in the lanes of one side.
 using ResourceSeconds = std::array<double, static_cast<std::size_t>(Resource::count_)>;
 
-void add_resources(const Result& result, double times, Bound side, ResourceSeconds& out) {
+static void add_resources(const Result& result, double times, Bound side, ResourceSeconds& out) {
     for (const ResultPart& part : result.parts)
         if (part.result && part.result->ok())
             add_resources(*part.result, times * part.repeat, side, out);
@@ -82,8 +80,6 @@ void add_resources(const Result& result, double times, Bound side, ResourceSecon
                 out[static_cast<std::size_t>(time.resource)] += times * time.seconds;
         }
 }
-
-} // namespace
 
 Bound BoundShares::largest() const {
     if (compute >= memory && compute >= overhead)

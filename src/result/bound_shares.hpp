@@ -47,7 +47,7 @@ std::vector<std::string> levels_without_time(const Result& result);
 /// Whether computing takes most of the time at a clock that the power limit lowers.
 bool bound_by_power(const Result& result);
 
-/// What binds, in words: "DRAM bandwidth", "matrix engine", "power limit", "starting kernels", "exchange
+/// The bound in words: "DRAM bandwidth", "matrix engine", "power limit", "starting kernels", "exchange
 /// between devices"; empty where it is not known.
 std::string binding_text(const Result& result);
 

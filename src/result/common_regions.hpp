@@ -12,7 +12,7 @@
 
 namespace archsim {
 
-/// What is joined has the same root, the smallest of its numbers.
+/// Numbers that are joined have the same root, the smallest of them.
 class DisjointSets {
   public:
     explicit DisjointSets(std::size_t size) : parent_(indices(size)) {}
@@ -61,8 +61,8 @@ struct RegionCost {
 };
 RegionCost cost_of(const CommonRegion& region, std::size_t index, const Result& result);
 
-/// What a question about `metric` comes down to where regions are compared: latency where it is about time,
-/// else energy. These add up over regions.
+/// The metric that stands for `metric` where regions are compared: latency where it is about time, else
+/// energy. These add up over regions.
 const Metric& regional(const Metric& metric);
 /// The part of a region in a regional metric, of the whole batch.
 double value_of(const RegionCost& cost, const Metric& metric);

@@ -18,24 +18,23 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr double kSecondsPerHour = 3600;
 constexpr double kGramsPerKg = 1000;
 
-/// What money buys: an inference or a token, `rate` of them in a second of work and `average_rate` in one of
-/// all the time, each of `joules` inside the boundary asked for and with `idle_s` of the device to itself.
+/// The thing that money buys: an inference or a token, `rate` of them in a second of work and `average_rate`
+/// in one of all the time, each of `joules` inside the boundary asked for and with `idle_s` of the device to
+/// itself.
 struct Item {
     double rate = 0, joules = 0, average_rate = 0, idle_s = 0;
 };
 
 /// An item of a device that is at work for the usual share of its time.
-Item in_use(double rate, double joules, const CostOptions& o) {
+static Item in_use(double rate, double joules, const CostOptions& o) {
     return {rate, joules, rate * o.utilization, (1 - o.utilization) / (o.utilization * rate)};
 }
 
 /// Joules per item at the facility's meter: the item, and its share of the time in between.
-double facility_joules(const Result& result, const Item& item, const CostOptions& o) {
+static double facility_joules(const Result& result, const Item& item, const CostOptions& o) {
     const Device& device = *result.device;
     const double chips_w = device.idle.value_or(device.active_idle.value_or(0)) * result.machine->devices;
     const double idle_w = joules_at(*result.machine, chips_w, 1, o.power_at);
@@ -43,15 +42,15 @@ double facility_joules(const Result& result, const Item& item, const CostOptions
 }
 
 /// The price of one device: the user's, else the database's.
-std::optional<double> price_of(const Device& device, bool hourly, const CostOptions& o) {
+static std::optional<double> price_of(const Device& device, bool hourly, const CostOptions& o) {
     if (const GivenPrice* const given = given_price(device, hourly, o))
         return given->amount;
     const std::optional<Price>& stated = hourly ? device.cloud_price : device.list_price;
     return stated && stated->amount.known() ? std::optional(stated->amount.value) : std::nullopt;
 }
 
-/// Of one size: whole ones hold whole engines; of several for one engine each works for it alone.
-Rental rental_of(const RentalSize& size, double each, double engines, Share share) {
+/// A rental of one size: whole ones hold whole engines; of several for one engine each works for it alone.
+static Rental rental_of(const RentalSize& size, double each, double engines, Share share) {
     const double held = std::floor(size.devices / each);
     const double count = held >= 1 ? engines / held : engines * std::ceil(each / size.devices);
     const double let = share == Share::allowed ? count : std::ceil(count);
@@ -59,13 +58,11 @@ Rental rental_of(const RentalSize& size, double each, double engines, Share shar
 }
 
 /// A card works in a server, and each of its cards carries a part of that.
-double purchase_price(const Result& result, const CostOptions& o) {
+static double purchase_price(const Result& result, const CostOptions& o) {
     const Device& device = *result.device;
     const double server = device.server_price ? device.server_price->amount.value : 0;
     return (*price_of(device, false, o) + server) * result.machine->devices;
 }
-
-} // namespace
 
 const GivenPrice* given_price(const Device& device, bool hourly, const CostOptions& options) {
     const auto found =
@@ -253,17 +250,18 @@ std::string cost_basis(std::span<const Result> results, const CostOptions& given
         return "";
     const bool stated = std::any_of(results.begin(), results.end(),
                                     [](const Result& r) { return r.conditions.duty.stated(); });
+    constexpr std::size_t kMostListed = 3;
     std::string text = fmt::format(
         "Cost: {}, {}",
         rent             ? std::string("rented by the hour")
         : served.empty() ? std::string("bought and electricity")
-        : alone.empty()  ? std::string("bought with a share of a server, and electricity")
-                         : fmt::format("bought and electricity; a share of a server is in that of {}, "
-                                        "none in that of {}",
-                                       names_text(served), names_text(alone)),
+        : alone.empty()
+            ? std::string("bought with a share of a server, and electricity")
+            : fmt::format("bought and electricity; a share of a server is in that of {}{}",
+                          names_text(served),
+                          alone.size() > kMostListed ? " alone" : ", none in that of " + names_text(alone)),
         stated ? "for inferences as often as stated"
                : fmt::format("{:g} % utilisation", 100 * options.utilization));
-    constexpr std::size_t kMostListed = 3;
     if (markets.size() > 1) { // the smaller market's are named, to be left out
         const auto fewest = std::ranges::min_element(
             markets, [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
@@ -273,9 +271,11 @@ std::string cost_basis(std::span<const Result> results, const CostOptions& given
     } else if (!markets.empty() && markets.begin()->second.size() <= kMostListed) {
         text += fmt::format("; {}", fmt::join(markets.begin()->second, ", "));
     }
-    if (!without.empty())
-        text += fmt::format("; not ranked by it, for want of a {}: {}", rent ? "rental price" : "list price",
-                            names_text(without));
+    const char* const price = rent ? "rental price" : "list price";
+    if (without.size() > kMostListed)
+        text += fmt::format("; no {}: {}", price, names_text(without, 1));
+    else if (!without.empty())
+        text += fmt::format("; not ranked by it, for want of a {}: {}", price, names_text(without));
     return text + (rent ? ". --buy compares purchases." : ". --rent compares rentals.");
 }
 

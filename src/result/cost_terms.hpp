@@ -22,8 +22,8 @@ const GivenPrice* given_price(const Device& device, bool hourly, const CostOptio
 
 /// Whether a part of a machine may be paid for: others work on the rest.
 enum class Share : std::uint8_t { allowed, none };
-/// What is rented: so many of a size that the provider lets, whose devices `instance` counts; null: devices
-/// at the price of one.
+/// The devices that are rented: so many of a size that the provider lets, whose devices `instance` counts;
+/// null: devices at the price of one.
 struct Rental {
     double usd_per_hour = 0;
     const RentalSize* instance = nullptr;
@@ -74,7 +74,7 @@ CostOptions on_one_basis(std::span<const Result> results, CostOptions options);
 /// The same before anything is estimated.
 CostOptions on_one_basis(std::span<const std::shared_ptr<const Device>> devices, CostOptions options);
 
-/// What a ranking by cost compares, and who is left out: "Cost is that of renting, at 60 % utilisation; no
+/// The basis of a ranking by cost, and who is left out: "Cost is that of renting, at 60 % utilisation; no
 /// rental price: Jetson-Orin-Nano (--buy compares purchases)." Empty where no result has a cost.
 std::string cost_basis(std::span<const Result> results, const CostOptions& options);
 

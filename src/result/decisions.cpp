@@ -14,21 +14,19 @@
 
 namespace archsim {
 
-namespace {
-
-struct Unit {
+struct LimitUnit {
     std::string_view name;
     double factor;
 };
 
-/// What a limit may be given in, and how such a limit looks.
+/// The units of a limit, and how such a limit looks.
 struct LimitForm {
-    std::vector<Unit> units;
+    std::vector<LimitUnit> units;
     std::string example;
     std::optional<double> (*read)(std::string_view) = nullptr; ///< in place of the units
 };
 
-LimitForm form_of(const Metric& metric) {
+static LimitForm form_of(const Metric& metric) {
     switch (metric.quantity) {
     case QuantityKind::time:
         return {{}, "a time like 50ms", parse_seconds};
@@ -65,7 +63,7 @@ LimitForm form_of(const Metric& metric) {
             metric.unit.empty() ? std::string("a number") : fmt::format("a number of {}", metric.unit)};
 }
 
-Verdict judge(const Result& result, const Constraint& constraint, const CostOptions& cost) {
+static Verdict judge(const Result& result, const Constraint& constraint, const CostOptions& cost) {
     Verdict verdict;
     verdict.constraint = constraint;
     const auto measure = measure_of(result, *constraint.metric, cost);
@@ -86,7 +84,7 @@ Verdict judge(const Result& result, const Constraint& constraint, const CostOpti
 }
 
 /// Better in one metric and worse in none.
-bool dominates(const std::vector<double>& a, const std::vector<double>& b) {
+static bool dominates(const std::vector<double>& a, const std::vector<double>& b) {
     bool better_somewhere = false;
     for (std::size_t i = 0; i < a.size(); ++i) {
         if (a[i] > b[i])
@@ -96,7 +94,7 @@ bool dominates(const std::vector<double>& a, const std::vector<double>& b) {
     return better_somewhere;
 }
 
-std::vector<bool> pareto_front(std::span<const Result> results, const DecisionRequest& request) {
+static std::vector<bool> pareto_front(std::span<const Result> results, const DecisionRequest& request) {
     std::vector<std::optional<std::vector<double>>> points;
     for (const Result& result : results) {
         std::vector<double> point;
@@ -115,12 +113,14 @@ std::vector<bool> pareto_front(std::span<const Result> results, const DecisionRe
     return front;
 }
 
-bool is_rate_missed(const std::vector<Verdict>& list) {
+static bool is_rate_missed(const std::vector<Verdict>& list) {
     return !list.empty() && *list.front().constraint.metric == metric::time_at_work && !list.front().met;
 }
 
-/// Of those that keep up with what is asked of them, where any does, and that may lead, where any may.
-std::optional<Decision::Nearest> nearest_of(std::span<const Result> results, const Decision& decision) {
+/// Only those count that keep up with what is asked of them, where any does, and that may lead, where any
+/// may.
+static std::optional<Decision::Nearest> nearest_of(std::span<const Result> results,
+                                                   const Decision& decision) {
     const auto group = [&](std::size_t i) {
         return std::pair(!results[i].ok() || is_rate_missed(decision.verdicts[i]),
                          !results[i].ok() || !may_lead(results[i].estimate));
@@ -145,8 +145,6 @@ std::optional<Decision::Nearest> nearest_of(std::span<const Result> results, con
     return nearest;
 }
 
-} // namespace
-
 double probability_at_most(double limit, double value, const Interval& interval) {
     const double distance = std::log(limit / value);
     const double reach = distance < 0 ? std::log(value / interval.low) : std::log(interval.high / value);
@@ -164,7 +162,7 @@ Constraint parse_constraint(const Metric& metric, std::string_view text, std::st
     if (form.read != nullptr && form.read(text).value_or(0) > 0)
         return {&metric, *form.read(text)};
     if (number > 0)
-        for (const Unit& unit : form.units)
+        for (const LimitUnit& unit : form.units)
             if (unit.name == rest)
                 return {&metric, number * unit.factor};
     throw UsageError(fmt::format("{}: expected {}, got \"{}\"", flag, form.example, text));
@@ -177,8 +175,8 @@ std::string constraint_text(const Constraint& constraint) {
     const LimitForm form = form_of(*constraint.metric);
     if (form.units.empty()) // a plain number
         return fmt::format("{}", constraint.limit);
-    const auto plain = std::ranges::find(form.units, 1.0, &Unit::factor);
-    const Unit& unit = plain != form.units.end() ? *plain : form.units.front();
+    const auto plain = std::ranges::find(form.units, 1.0, &LimitUnit::factor);
+    const LimitUnit& unit = plain != form.units.end() ? *plain : form.units.front();
     return fmt::format("{}{}", constraint.limit / unit.factor, unit.name);
 }
 

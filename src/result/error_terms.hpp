@@ -1,5 +1,5 @@
 #pragma once
-// What the error of a result consists of, and what two results have of it in common.
+// The terms of a result's error, and those that two results have in common.
 
 #include "archsim/compare/metric.hpp"
 #include "hardware/error_model.hpp"

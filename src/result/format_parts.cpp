@@ -13,8 +13,6 @@
 
 namespace archsim {
 
-namespace {
-
 struct NamedFormat {
     std::string_view name;
     Precision PrecisionConfig::*member;
@@ -31,8 +29,6 @@ constexpr std::array kBits = {NamedBits{"weight_bits_overhead", &PrecisionConfig
                               NamedBits{"head_bits", &PrecisionConfig::head_bits},
                               NamedBits{"table_bits", &PrecisionConfig::table_bits},
                               NamedBits{"cache_bits", &PrecisionConfig::cache_bits}};
-
-} // namespace
 
 Precision format_named(const std::string& text, const std::string& name) {
     if (const auto parsed = parse_precision(text))

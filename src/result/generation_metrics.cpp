@@ -7,14 +7,12 @@
 
 namespace archsim {
 
-namespace {
-
-bool at_chip(const Result& result, std::optional<PowerBoundary> asked) {
+static bool at_chip(const Result& result, std::optional<PowerBoundary> asked) {
     return !result.machine || boundary_of(result.machine->device.get(), asked) == PowerBoundary::chip;
 }
 
 /// A number of the estimate with a prompt; none where it is not above zero.
-std::function<std::optional<Measure>(const Result&, const CostOptions&)>
+static std::function<std::optional<Measure>(const Result&, const CostOptions&)>
 generated(std::optional<Measure> (*of)(const GenerationEstimate&)) {
     return [of](const Result& result, const CostOptions& conditions) -> std::optional<Measure> {
         if (!result.generation)
@@ -25,26 +23,24 @@ generated(std::optional<Measure> (*of)(const GenerationEstimate&)) {
     };
 }
 
-Interval inverse(const Interval& i) {
+static Interval inverse(const Interval& i) {
     return {1 / i.high, 1 / i.low};
 }
 
-std::optional<Measure> measure_rate(const GenerationEstimate& g) {
+static std::optional<Measure> measure_rate(const GenerationEstimate& g) {
     if (!(g.tokens_per_s_stream > 0))
         return std::nullopt;
     return Measure{g.tokens_per_s_stream, inverse(g.time_per_output_token_interval)};
 }
 
-std::optional<Measure> measure_total_rate(const GenerationEstimate& g) {
+static std::optional<Measure> measure_total_rate(const GenerationEstimate& g) {
     return g.serving.tokens_per_s > 0 ? Measure{g.serving.tokens_per_s, g.serving.tokens_interval}
                                       : Measure{g.tokens_per_s_total, g.tokens_per_s_total_interval};
 }
 
-std::optional<Measure> measure_energy(const GenerationEstimate& g) {
+static std::optional<Measure> measure_energy(const GenerationEstimate& g) {
     return Measure{g.energy_per_token_j, g.energy_per_token_interval};
 }
-
-} // namespace
 
 namespace metric {
 
@@ -152,6 +148,18 @@ const MetricTable& generation_metrics() {
     static const MetricTable table =
         MetricTable::of({&metric::token_rate, &metric::token_time, &metric::first_token,
                          &metric::total_token_rate, &metric::power, &metric::token_energy, &metric::memory});
+    return table;
+}
+
+const MetricTable& every_metric() {
+    static const MetricTable table = [] {
+        const auto standard = MetricTable::standard().rows();
+        std::vector<const Metric*> all(standard.begin(), standard.end());
+        for (const Metric* m : generation_metrics().rows())
+            if (MetricTable::standard().find(m->key) == nullptr)
+                all.push_back(m);
+        return MetricTable::of(std::move(all));
+    }();
     return table;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// What language models are measured by: tokens per second, time and energy per token. The metrics of every
-// model (MetricTable::standard) are those of a whole answer, which nobody compares.
+// The metrics of language models: tokens per second, time and energy per token. The metrics of every model
+// (MetricTable::standard) are those of a whole answer, which nobody compares.
 //
 //   key          field                    unit  better  shown as
 //   first_token  time_to_first_token_s    s     lower   ms
@@ -26,6 +26,9 @@ extern const Metric first_token, token_time, token_rate, total_token_rate, token
 /// The metrics of language models, then those of every model that mean something for an answer: power,
 /// memory.
 const MetricTable& generation_metrics();
+
+/// The metrics of every model, then those that language models alone have: what a limit may be about.
+const MetricTable& every_metric();
 
 /// True where the metrics of language models are those to compare by: every estimate answers a prompt.
 bool compares_generation(std::span<const Result> results);

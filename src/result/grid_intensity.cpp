@@ -13,8 +13,6 @@
 
 namespace archsim {
 
-namespace {
-
 /// The table, kept as long as the program: its texts lie in the document.
 struct GridTable {
     GridTable() {
@@ -36,8 +34,6 @@ struct GridTable {
     std::optional<JsonDocument> document;
     std::vector<GridIntensity> rows;
 };
-
-} // namespace
 
 std::span<const GridIntensity> grid_intensities() {
     static const GridTable table;

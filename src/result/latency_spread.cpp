@@ -11,12 +11,10 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr std::size_t kFewestSpreadRows = 4;
 constexpr double kUpperTail = 0.99, kUpperNinth = 0.9, kFarTail = 0.999;
 
-double spread_median(std::vector<double> values) {
+static double spread_median(std::vector<double> values) {
     if (values.empty())
         return 0;
     std::ranges::sort(values);
@@ -29,7 +27,7 @@ struct SpreadLine {
 };
 
 /// Sum over the rows of |predicted - published| / P50.
-double misfit(std::span<const SpreadRow> rows, const SpreadLine& line) {
+static double misfit(std::span<const SpreadRow> rows, const SpreadLine& line) {
     return sum_of(rows, [&](const SpreadRow& r) {
         return std::abs(line.fixed + line.share * r.p50_ms - (r.p99_ms - r.p50_ms)) / r.p50_ms;
     });
@@ -37,7 +35,7 @@ double misfit(std::span<const SpreadRow> rows, const SpreadLine& line) {
 
 /// Least absolute deviations with two parameters that are not negative: the best line meets two rows, or one
 /// row and an axis.
-SpreadLine best_line(std::span<const SpreadRow> rows) {
+static SpreadLine best_line(std::span<const SpreadRow> rows) {
     SpreadLine best;
     double least = std::numeric_limits<double>::infinity();
     const auto consider = [&](SpreadLine line) {
@@ -62,7 +60,7 @@ SpreadLine best_line(std::span<const SpreadRow> rows) {
 }
 
 /// Excess of another percentile as a part of that of P99, over the rows that publish both.
-std::vector<double> parts_of_tail(std::span<const SpreadRow> rows, double SpreadRow::*percentile) {
+static std::vector<double> parts_of_tail(std::span<const SpreadRow> rows, double SpreadRow::*percentile) {
     std::vector<double> parts;
     for (const SpreadRow& r : rows)
         if (r.*percentile > 0 && r.p99_ms > r.p50_ms)
@@ -70,22 +68,20 @@ std::vector<double> parts_of_tail(std::span<const SpreadRow> rows, double Spread
     return parts;
 }
 
-double part_of_tail(std::span<const SpreadRow> rows, std::span<const SpreadRow> all,
-                    double SpreadRow::*percentile) {
+static double part_of_tail(std::span<const SpreadRow> rows, std::span<const SpreadRow> all,
+                           double SpreadRow::*percentile) {
     std::vector<double> own = parts_of_tail(rows, percentile);
     if (own.size() < kFewestSpreadRows)
         own = parts_of_tail(all, percentile);
     return spread_median(std::move(own));
 }
 
-std::string plural_of(std::string_view family) {
+static std::string plural_of(std::string_view family) {
     std::string text(family);
     for (char& letter : text)
         letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
     return text + "s";
 }
-
-} // namespace
 
 RunPercentiles LatencySpread::at(double p50_s) const {
     const double like = std::clamp(p50_s, shortest_s, std::max(shortest_s, longest_s));

@@ -24,7 +24,7 @@ struct RunPercentiles {
     double p50 = 0, p90 = 0, p99 = 0, p999 = 0;
 };
 
-/// What repeated inferences of one kind of device under one stack take beyond their median. P99 lies
+/// The time of repeated inferences of one kind of device under one stack beyond their median. P99 lies
 /// `fixed_s` (the host's hand-over) and `share` of the median (clocks, memory) above it, the least absolute
 /// relative error over the rows; outside of `shortest_s` to `longest_s` the ratio to the median stays as at
 /// that end.

@@ -8,12 +8,10 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr std::array kNarrower = {"fp16", "bf16", "fp8", "int8", "w4a16", "int4"};
 
 /// Formats that store less than the one that ran and that the device runs as asked.
-std::vector<PrecisionConfig> narrower_formats(const Result& r) {
+static std::vector<PrecisionConfig> narrower_formats(const Result& r) {
     std::vector<PrecisionConfig> formats;
     const PrecisionConfig& ran = r.estimate.executed;
     for (const char* name : kNarrower) {
@@ -31,8 +29,8 @@ std::vector<PrecisionConfig> narrower_formats(const Result& r) {
 /// Bytes that a network needs with so many items; nothing where they do not fit.
 using FitsWith = std::function<std::optional<double>(const NetworkWork&, double batch)>;
 
-/// Of the batch that was asked for and smaller ones the largest that fits, in its format and narrower ones.
-std::vector<FitOption> options(const Result& r, const FitsWith& fits) {
+/// The largest batch, that asked for or a smaller one, that fits, in its format and narrower ones.
+static std::vector<FitOption> options(const Result& r, const FitsWith& fits) {
     std::vector<FitOption> found;
     const auto add = [&](const NetworkWork& work) {
         double fit = 0, all = r.work->batch + 1;
@@ -49,8 +47,6 @@ std::vector<FitOption> options(const Result& r, const FitsWith& fits) {
         add(make_network_work(*r.work->graph, *r.work->partition, format, {}, r.work->derived));
     return found;
 }
-
-} // namespace
 
 std::optional<MemoryFit> memory_fit(const Result& r) {
     if (!r.work || !r.machine || !r.parts.empty() || r.generation)

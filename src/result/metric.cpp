@@ -12,15 +12,13 @@
 
 namespace archsim {
 
-namespace {
-
-Measure point(double value) {
+static Measure point(double value) {
     return {value, {value, value}};
 }
 
 /// A metric that every estimate has: its value, and its interval where it has one.
 template <class Value>
-auto estimated(Value value) {
+static auto estimated(Value value) {
     return [value](const Result& r, const CostOptions&) -> std::optional<Measure> {
         if (!r.ok())
             return std::nullopt;
@@ -28,15 +26,15 @@ auto estimated(Value value) {
     };
 }
 
-/// What an inference takes, at the boundary that is asked for: of a device with a rate, its share of the idle
-/// time too, and nothing where it cannot keep up.
+/// The power and energy of an inference, at the boundary that is asked for: of a device with a rate, its
+/// share of the idle time too, and nothing where it cannot keep up.
 struct Drawn {
     const Estimate& e;
     Measure joules;
     double watts = 0, per_s = 0;
 };
 template <class Value>
-auto drawn(Value value) {
+static auto drawn(Value value) {
     return [value](const Result& r, const CostOptions& conditions) -> std::optional<Measure> {
         if (!r.ok())
             return std::nullopt;
@@ -68,13 +66,13 @@ auto drawn(Value value) {
 }
 
 /// Known as soon as the network is planned, also where it does not fit.
-std::optional<Measure> peak_memory(const Result& r, const CostOptions&) {
+static std::optional<Measure> peak_memory(const Result& r, const CostOptions&) {
     if (!r.ok() && r.estimate.status != Status::does_not_fit)
         return std::nullopt;
     return point(r.estimate.memory.peak_bytes);
 }
 
-std::optional<Measure> cheapest(const Result& r, const CostOptions& conditions) {
+static std::optional<Measure> cheapest(const Result& r, const CostOptions& conditions) {
     const auto cost = cost_of(r, conditions).best();
     if (!cost)
         return std::nullopt;
@@ -87,7 +85,7 @@ std::optional<Measure> cheapest(const Result& r, const CostOptions& conditions) 
 }
 
 /// The carbon of the joules at the meter: the inference's own scale with its interval, idle power does not.
-std::optional<Measure> emitted(const Result& r, const CostOptions& conditions) {
+static std::optional<Measure> emitted(const Result& r, const CostOptions& conditions) {
     const auto grams = cost_of(r, conditions).carbon_g;
     if (!grams)
         return std::nullopt;
@@ -98,8 +96,6 @@ std::optional<Measure> emitted(const Result& r, const CostOptions& conditions) {
                    {*grams - (e.energy_per_inference_j - e.energy_interval.low) * per_joule,
                     *grams + (e.energy_interval.high - e.energy_per_inference_j) * per_joule}};
 }
-
-} // namespace
 
 const LibraryMetrics library_metrics = {
     .latency = {.key = "latency",

@@ -48,7 +48,7 @@ static std::vector<double> odds_of(const Contest& contest, std::vector<std::size
         shares[field[1]] = 1 - shares[0];
         return shares;
     }
-    // What all of them share moves all of them: each has the rest of its error to itself.
+    // A shared error moves all of them: each has the rest of its error to itself.
     double common = 1;
     for (std::size_t k = 1; k < field.size(); ++k)
         common = std::min(common, contest.correlation(rivals.front(), rivals[field[k]]));

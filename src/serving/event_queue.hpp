@@ -27,7 +27,7 @@ struct Event {
 class EventQueue {
   public:
     bool empty() const { return events_.empty(); }
-    /// Of the soonest; infinite without any.
+    /// The time of the soonest; infinite without any.
     double next_time() const {
         return empty() ? std::numeric_limits<double>::infinity() : events_.front().time;
     }

@@ -21,12 +21,12 @@ class RandomStream {
     /// In [0, 1).
     double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
     double exponential() { return -std::log1p(-uniform()); }
-    /// Of mean zero and variance one (Box and Muller, 1958).
+    /// Has mean zero and variance one (Box and Muller, 1958).
     double normal() {
         const double radius = std::sqrt(2 * exponential());
         return radius * std::cos(2 * std::numbers::pi * uniform());
     }
-    /// Of mean `shape`, above 0 (Marsaglia and Tsang, ACM TOMS 26, 2000).
+    /// Has the mean `shape`, above 0 (Marsaglia and Tsang, ACM TOMS 26, 2000).
     double gamma(double shape) {
         if (shape < 1) // their note: a power of a uniform number brings a larger shape down
             return gamma(shape + 1) * std::pow(1 - uniform(), 1 / shape);

@@ -39,7 +39,7 @@ std::int64_t Engine::end_of(const ServedRequest& r, std::size_t held) const {
     const std::int64_t whole = kept_positions(r);
     if (r.blocks.empty())
         return whole;
-    // Of a block of the prompt that ends within one of the cache's, the cache keeps what fills its own.
+    // Where a block of the prompt ends within one of the cache's, the cache keeps what fills its own.
     const std::int64_t end = first_block(r) + (static_cast<std::int64_t>(held) - 1) * r.block_tokens;
     return std::min(whole, end / limits_.block_tokens * limits_.block_tokens);
 }
@@ -193,7 +193,7 @@ void Engine::keep_prompt(Sequence& s, const ServedRequest& r) {
     }
 }
 
-/// Of the group with the fewest, which is the one that somebody has just left.
+/// Joins the group with the fewest, which is the one that somebody has just left.
 std::size_t Engine::join(std::size_t request) {
     const auto fewest = std::ranges::min_element(members_);
     ++*fewest;
@@ -442,7 +442,20 @@ bool Engine::begin_step(double now, std::vector<ServedRequest>& requests, StepCo
     if (!stepping_)
         return false;
     began_s_ = now;
-    cost = prices_->price(load_);
+    cost = price();
+    return true;
+}
+
+StepCost Engine::price() {
+    StepCost cost = prices_->price(load_);
+    if (load_.prompt_tokens > 0)
+        if (const StepCost more = prices_->new_length();
+            more.seconds > 0 && lengths_.insert(load_.prompt_tokens).second) {
+            cost.seconds += more.seconds;
+            cost.joules += more.joules;
+            cost.prompt_seconds += more.seconds;
+            cost.prompt_joules += more.joules;
+        }
     if (limits_.drafted > 0 && load_.sequences > 0) {
         StepLoad plain = load_;
         plain.verified = 1;
@@ -452,10 +465,10 @@ bool Engine::begin_step(double now, std::vector<ServedRequest>& requests, StepCo
         cost.seconds += drafts * one.seconds;
         cost.joules += drafts * one.joules;
     }
-    return true;
+    return cost;
 }
 
-/// Of blocks that are given out as sequences grow the last one is half empty in the mean.
+/// The last of the blocks that are given out as sequences grow is half empty in the mean.
 void Engine::count_waste() {
     const double used = static_cast<double>(used_),
                  half = 0.5 * static_cast<double>(limits_.block_tokens - 1) * static_cast<double>(running()),
@@ -463,7 +476,7 @@ void Engine::count_waste() {
     waste_ = given > 0 ? 1 - used / given : 0;
 }
 
-/// What the step holds, once it is known who is in it: StepLoad::of() of all, without looking at each.
+/// The load of the step, once it is known who is in it: StepLoad::of() of all, without looking at each.
 void Engine::count_load() {
     held_.clear();
     for (const Sequence& s : reading_)

@@ -11,10 +11,11 @@
 
 #include <array>
 #include <deque>
+#include <unordered_set>
 
 namespace archsim {
 
-/// Of values in any order, by the nearest rank; zeros without values.
+/// Percentiles of values in any order, by the nearest rank; zeros without values.
 Percentiles percentiles_of(std::vector<double> values);
 
 } // namespace archsim
@@ -95,7 +96,7 @@ class Engine {
     std::size_t kept_blocks(const ServedRequest& r) const;
     /// Where so many of them end, in positions.
     std::int64_t end_of(const ServedRequest& r, std::size_t held) const;
-    /// Of them, from the first, those that are held.
+    /// Those of them, from the first, that are held.
     std::size_t held_blocks(const ServedRequest& r) const;
     void release(const ServedRequest& r, std::size_t held);
     /// Bytes of its own that a request needs until its end.
@@ -127,6 +128,7 @@ class Engine {
     void admit(std::vector<ServedRequest>& requests, double seen_s, std::int64_t& budget);
     void count_load();
     void count_waste();
+    StepCost price();
     StepCost coast();
     void price_ahead();
     std::int64_t go_on(std::int64_t steps);
@@ -148,12 +150,13 @@ class Engine {
     Generating generating_;             ///< the others: they came before
     std::vector<Sequence> ended_;       ///< in a step
     PrefixCache prefixes_;
+    std::unordered_set<std::int64_t> lengths_; ///< prompt tokens that steps had, where StepPrices::new_length
     StepLoad load_;
     std::vector<StepRequest> held_; ///< in the step, for who looks
     std::int64_t generated_ = 0;    ///< sequences of it behind their prompt
     /// Steps can still follow in which every sequence emits a token and nobody comes or goes.
     std::int64_t coasts_ = 0;
-    /// Of them, those whose prices are at hand; `load_` is that of the last one.
+    /// Those of them whose prices are at hand; `load_` is that of the last one.
     std::array<StepCost, 16> ahead_costs_;
     std::size_t ahead_at_ = ahead_costs_.size();
     std::array<double, 17> run_ends_; ///< when steps of the present run end: one, and those of ahead_costs_

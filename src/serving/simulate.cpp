@@ -449,8 +449,8 @@ LongRun long_run(Repeated& load, std::size_t number, std::int64_t most) {
         ends.push_back(run.outputs += static_cast<double>(waiting.back().output_tokens));
     }
     run.count = static_cast<double>(number);
-    // What an engine at work holds: answers at evenly spread places of all that it gives, so that long ones
-    // are met more often, at any stage. Multiples of the golden ratio, modulo 1, are spread evenly.
+    // The answers that an engine at work holds: those at evenly spread places of all that it gives, so that
+    // long ones are met more often, at any stage. Multiples of the golden ratio, modulo 1, are spread evenly.
     for (std::int64_t i = 1; i <= most && number > 0; ++i) {
         const double place = std::fmod(static_cast<double>(i) * std::numbers::phi, 1.0) * run.outputs;
         const auto at = std::min<std::size_t>(

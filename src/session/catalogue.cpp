@@ -5,7 +5,6 @@
 #include "core/json_document.hpp"
 #include "core/lists.hpp"
 #include "core/text.hpp"
-#include "core/text_file.hpp"
 
 #include <fmt/format.h>
 
@@ -17,45 +16,43 @@
 
 namespace archsim {
 
-namespace {
-
-/// What makes a file no catalogue.
-[[noreturn]] void refuse(std::string_view key, std::string_view wanted) {
+/// Throws for a file that is no catalogue.
+[[noreturn]] static void refuse(std::string_view key, std::string_view wanted) {
     throw std::runtime_error(fmt::format("\"{}\" must be {}", key, wanted));
 }
 
-const JsonValue& required(const JsonValue& object, std::string_view key) {
+static const JsonValue& required(const JsonValue& object, std::string_view key) {
     const JsonValue* const value = object.find(key);
     if (value == nullptr)
         throw std::runtime_error(fmt::format("a model without \"{}\"", key));
     return *value;
 }
 
-std::string_view text_of(const JsonValue& value, std::string_view key) {
+static std::string_view text_of(const JsonValue& value, std::string_view key) {
     if (!value.is_text())
         refuse(key, "a text");
     return value.text();
 }
 
-std::string_view text(const JsonValue& object, std::string_view key, std::string_view otherwise = {}) {
+static std::string_view text(const JsonValue& object, std::string_view key, std::string_view otherwise = {}) {
     const JsonValue* const value = object.find(key);
     return value == nullptr ? otherwise : text_of(*value, key);
 }
 
-double number_of(const JsonValue& value, std::string_view key) {
+static double number_of(const JsonValue& value, std::string_view key) {
     if (!value.is_number())
         refuse(key, "a number");
     return value.number();
 }
 
-double number(const JsonValue& object, std::string_view key, double otherwise = 0) {
+static double number(const JsonValue& object, std::string_view key, double otherwise = 0) {
     const JsonValue* const value = object.find(key);
     return value == nullptr ? otherwise : number_of(*value, key);
 }
 
 /// As texts of their own, or as views of the document.
 template <class Text = std::string>
-std::vector<Text> texts(const JsonValue& object, std::string_view key) {
+static std::vector<Text> texts(const JsonValue& object, std::string_view key) {
     std::vector<Text> all;
     if (const JsonValue* const list = object.find(key)) {
         if (!list->is_array())
@@ -66,7 +63,7 @@ std::vector<Text> texts(const JsonValue& object, std::string_view key) {
     return all;
 }
 
-std::map<std::string, std::int64_t> read_dims(const JsonValue& object, std::string_view key) {
+static std::map<std::string, std::int64_t> read_dims(const JsonValue& object, std::string_view key) {
     std::map<std::string, std::int64_t> dims;
     if (const JsonValue* const sizes = object.find(key))
         for (const auto& [name, size] : sizes->members())
@@ -74,8 +71,8 @@ std::map<std::string, std::int64_t> read_dims(const JsonValue& object, std::stri
     return dims;
 }
 
-PublishedFigures read_published(const JsonValue& object,
-                                const std::map<std::string, std::int64_t>& defaults) {
+static PublishedFigures read_published(const JsonValue& object,
+                                       const std::map<std::string, std::int64_t>& defaults) {
     PublishedFigures figures{.parameters = number(object, "parameters")};
     if (const JsonValue* const millions = object.find("parameters_millions")) {
         figures.parameters = number_of(*millions, "parameters_millions") * 1e6;
@@ -93,7 +90,7 @@ PublishedFigures read_published(const JsonValue& object,
     return figures;
 }
 
-LanguageModel read_language_model(const JsonValue& object) {
+static LanguageModel read_language_model(const JsonValue& object) {
     LanguageModel lm;
     lm.layers = number(object, "layers");
     lm.hidden = number(object, "hidden");
@@ -107,7 +104,7 @@ LanguageModel read_language_model(const JsonValue& object) {
     return lm;
 }
 
-CatalogueEntry read_entry(const JsonValue& object, const std::filesystem::path& folder) {
+static CatalogueEntry read_entry(const JsonValue& object, const std::filesystem::path& folder) {
     CatalogueEntry e;
     e.name = text_of(required(object, "name"), "name");
     e.title = text(object, "title", e.name);
@@ -142,7 +139,7 @@ struct CatalogueFile {
     JsonDocument document;
 };
 
-/// What is known of a model before it is asked for, as views of its file.
+/// The facts of a model before it is asked for, as views of its file.
 struct Listed {
     std::string_view name;
     std::vector<std::string_view> aliases;
@@ -150,11 +147,9 @@ struct Listed {
     const CatalogueFile* file = nullptr;
 };
 
-[[noreturn]] void no_catalogue(const std::filesystem::path& file, const std::runtime_error& problem) {
+[[noreturn]] static void no_catalogue(const std::filesystem::path& file, const std::runtime_error& problem) {
     throw InputError(fmt::format("{}: not a model catalogue: {}", file.string(), problem.what()));
 }
-
-} // namespace
 
 struct Catalogue::State {
     void add(const std::filesystem::path& path) {

@@ -23,10 +23,8 @@ Catalogue find_catalogue(const std::filesystem::path& data) {
     return {};
 }
 
-namespace {
-
 /// Models of which the words are the task, or a part of the title.
-std::vector<std::string> models_for(const Catalogue& catalogue, std::string_view words) {
+static std::vector<std::string> models_for(const Catalogue& catalogue, std::string_view words) {
     constexpr std::size_t kFew = 3, kShortest = 6; // letters, without which words are a part of too much
     const std::string wanted = name_key(words);
     std::vector<std::string> found;
@@ -36,8 +34,6 @@ std::vector<std::string> models_for(const Catalogue& catalogue, std::string_view
             found.push_back(entry.name);
     return found;
 }
-
-} // namespace
 
 InputError unknown_model(const Catalogue& catalogue, std::string_view name) {
     if (!catalogue.empty()) {

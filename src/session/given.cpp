@@ -5,7 +5,6 @@
 #include "archsim/run/session.hpp"
 #include "estimate/intervals.hpp"
 #include "session/price_tables.hpp"
-#include "session/usual_precision.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -18,7 +17,7 @@ void no_estimate(const MeasuredRow& row, const std::string& reason) {
                                  row.hardware, reason));
 }
 
-/// What a measured row says of an estimate: its machine and its error.
+/// A measured row beside its estimate: its machine and its error.
 GivenRow given_row(const Machine& machine, SpreadOf metric, const LaneShares& lanes, double log_ratio) {
     GivenRow given{.family = std::string(name_of(machine.device->family)),
                    .device = machine.device->id,

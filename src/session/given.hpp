@@ -39,19 +39,19 @@ std::vector<MeasuredRow> read_given(std::span<const std::string> texts, const Se
 GivenRow given_language_row(const Session& session, const MeasuredRow& row, const std::string& hardware,
                             const Conditions& conditions);
 
-/// What a measured row says of an estimate: its machine and its error.
+/// A measured row beside its estimate: its machine and its error.
 GivenRow given_row(const Machine& machine, SpreadOf metric, const LaneShares& lanes, double log_ratio);
 /// Throws InputError that names the row.
 [[noreturn]] void no_estimate(const MeasuredRow& row, const std::string& reason);
 
-// What a session was told, in keys of questions: one that was asked with measurements, or of a device or
-// stack that somebody described, is another.
+// The measurements of a session, in keys of questions: one that was asked with measurements, or of a device
+// or stack that somebody described, is another.
 
 /// Stands for what Session::given() took, whatever the order, as far as estimates follow it: of which device,
 /// stack and kind of time, and how far from its estimate; and the files of the device and its stack where
 /// they are not the library's own. Empty: nothing was given.
 std::string measured_key(const Session& session, std::string_view device);
-/// Of the session that made a result.
+/// The key of the session that made a result.
 std::string measured_key(const Result& result);
 
 /// A question_key() with "measured" as one more member; as it is where nothing was given.

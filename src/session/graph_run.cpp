@@ -7,27 +7,25 @@
 
 namespace archsim {
 
-namespace {
-
 /// True when the first input's leading dimension has no name, or is fixed at one item.
-bool can_take_batch(const Graph& graph) {
+static bool can_take_batch(const Graph& graph) {
     for (const TensorId input : graph.inputs)
         if (const auto& shape = graph.tensors[input].shape; shape && !shape->empty())
             return shape->front().value < 0 || shape->front().value == 1;
     return false;
 }
 
-void refuse(Estimate& e, std::string reason) {
+static void refuse(Estimate& e, std::string reason) {
     e.status = Status::unsupported;
     e.reason = std::move(reason);
 }
 
 /// The machine of these conditions, held to an estimated budget where they change anything about it. `scale`,
 /// as scale_to_budget() says, is asked for once.
-std::shared_ptr<const Machine> held_to_budget(const Session& session,
-                                              const std::shared_ptr<const BoundModel>& model,
-                                              std::string_view device, const Conditions& conditions,
-                                              std::optional<double>& scale) {
+static std::shared_ptr<const Machine> held_to_budget(const Session& session,
+                                                     const std::shared_ptr<const BoundModel>& model,
+                                                     std::string_view device, const Conditions& conditions,
+                                                     std::optional<double>& scale) {
     auto asked = session.machine(device, conditions);
     if (asked->power_budget_w <= 0 ||
         (conditions.changes == MachineChanges{} && conditions.structure == DeviceChanges{}))
@@ -41,8 +39,6 @@ std::shared_ptr<const Machine> held_to_budget(const Session& session,
     hold_to_budget(*scale, *held);
     return held;
 }
-
-} // namespace
 
 double scale_to_budget(const std::shared_ptr<const BoundModel>& model, std::string_view device,
                        std::shared_ptr<const Machine> described, const Conditions& conditions) {

@@ -18,7 +18,7 @@ std::shared_ptr<const BoundModel> bind_graph(const ImportedGraph& model, std::in
                                              const Bindings& bindings, const OperatorRegistry& operators,
                                              std::span<const std::shared_ptr<const BoundModel>> earlier = {});
 
-/// What was asked and for which model, without an estimate yet.
+/// The question and its model, without an estimate yet.
 Result asked(std::shared_ptr<const ModelFacts> model, std::string_view device, const Conditions& conditions);
 
 /// Never throws for a device: what fails becomes the result's status and reason.

@@ -16,10 +16,8 @@
 
 namespace archsim {
 
-namespace {
-
 /// The folder's name; of a snapshot in a cache of Hugging Face NAME of "models--OWNER--NAME".
-std::string name_of_folder(const std::filesystem::path& folder) {
+static std::string name_of_folder(const std::filesystem::path& folder) {
     constexpr std::string_view kRepository = "models--", kSeparator = "--";
     const std::string repository = folder.parent_path().parent_path().filename().string();
     if (folder.parent_path().filename() == "snapshots" && repository.starts_with(kRepository))
@@ -28,7 +26,8 @@ std::string name_of_folder(const std::filesystem::path& folder) {
 }
 
 /// FILE.tflite, FILE.task, each with #PART where one of several graphs or models is meant: file and part.
-std::optional<std::pair<std::filesystem::path, std::string>> tflite_part(const std::filesystem::path& path) {
+static std::optional<std::pair<std::filesystem::path, std::string>>
+tflite_part(const std::filesystem::path& path) {
     const std::string& text = path.native();
     for (const std::string_view ending : {".tflite", ".task"}) {
         if (text.ends_with(ending))
@@ -40,7 +39,7 @@ std::optional<std::pair<std::filesystem::path, std::string>> tflite_part(const s
     return std::nullopt;
 }
 
-LanguageModel language_model(const CheckpointFacts& facts) {
+static LanguageModel language_model(const CheckpointFacts& facts) {
     return {.layers = static_cast<double>(facts.layers),
             .hidden = static_cast<double>(facts.hidden),
             .heads = static_cast<double>(facts.heads),
@@ -53,21 +52,21 @@ LanguageModel language_model(const CheckpointFacts& facts) {
 }
 
 /// The catalogue knows which initialisers training does not learn; the file does not say.
-void mark_buffers(Graph& graph, const std::vector<std::string>& patterns) {
+static void mark_buffers(Graph& graph, const std::vector<std::string>& patterns) {
     for (Tensor& tensor : graph.tensors)
         if (tensor.role == TensorRole::initializer)
             for (const std::string& pattern : patterns)
                 tensor.buffer = tensor.buffer || matches_glob(pattern, tensor.name);
 }
 
-bool is_cache(const Tensor& tensor) {
+static bool is_cache(const Tensor& tensor) {
     return tensor.name.starts_with("past_key_values") || tensor.name.starts_with("past.");
 }
 
 /// Exports of language models (Optimum, ONNX Runtime GenAI) leave batch, tokens and cached positions open.
 /// What nobody gives is one prompt of `kPromptTokens` with nothing cached, as for the catalogue's own
 /// language models.
-void default_sizes(Graph& graph, CatalogueEntry& info) {
+static void default_sizes(Graph& graph, CatalogueEntry& info) {
     constexpr std::int64_t kPromptTokens = 512;
     const auto tensor = [&](TensorId id) -> const Tensor& { return graph.tensors[id]; };
     if (std::ranges::none_of(graph.inputs, [&](TensorId id) { return is_cache(tensor(id)); }))
@@ -97,8 +96,6 @@ void default_sizes(Graph& graph, CatalogueEntry& info) {
     finding.hint = "give --prompt-tokens and --generate-tokens, or --dim for each symbol";
     graph.findings.push_back(std::move(finding));
 }
-
-} // namespace
 
 std::filesystem::path in_cache(const std::filesystem::path& path) {
     namespace fs = std::filesystem;

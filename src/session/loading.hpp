@@ -23,7 +23,7 @@ ImportedGraph load_file(const std::filesystem::path& path, const Budget& budget 
 /// A checkpoint of Hugging Face's cache by its snapshot ("models--OWNER--NAME/snapshots/COMMIT"); any other
 /// path as it is.
 std::filesystem::path in_cache(const std::filesystem::path& path);
-/// What a model of that path is called where nothing else is said.
+/// The name of a model of that path where nothing else is said.
 std::string name_of_file(const std::filesystem::path& path);
 
 /// A pipeline of diffusers: a part for each text encoder, the denoiser and the decoder. `info` as far as it
@@ -37,7 +37,7 @@ Model load_pipeline(const std::filesystem::path& path, CatalogueEntry info,
 /// the library (data_dir()) it is that of the first of model_dirs() that has one, and empty where none has.
 Catalogue find_catalogue(const std::filesystem::path& data);
 
-/// What to throw for a name that is not in the catalogue.
+/// The error for a name that is not in the catalogue.
 InputError unknown_model(const Catalogue& catalogue, std::string_view name);
 
 /// "llama3.1:8b": a file in Q4_K_M unless its tag says another type (ollama.com/library, tags), as
@@ -52,11 +52,15 @@ inline bool is_ollama_name(std::string_view name) {
 /// as it is; nothing where none is called so.
 std::optional<CatalogueEntry> entry_in_format(const Catalogue& catalogue, std::string_view name);
 
-/// What a name says beside the network (entry_in_format) as the model's own. One that says no format means
-/// the weights as they were published where GGUF files keep them so: "gpt-oss:20b" is in MXFP4.
+/// "llama-3.3-70b (Llama 3.1 70B)": the title, with what the network was called where that is none of its own
+/// names: another of the same layers.
+std::string title_as_asked(const CatalogueEntry& entry, std::string_view name);
+
+/// Takes over what a name says beside the network (entry_in_format). One that says no format means the
+/// weights as they were published where GGUF files keep them so: "gpt-oss:20b" is in MXFP4.
 void take_named(CatalogueEntry named, std::string_view name, Model& model);
 
-/// What to throw for a file that is not there: as a name it says a model or a format that nobody knows.
+/// The error for a file that is not there: as a name it says a model or a format that nobody knows.
 InputError unknown_file(const Catalogue& catalogue, std::string_view name);
 
 } // namespace archsim

@@ -13,13 +13,11 @@
 
 namespace archsim {
 
-namespace {
-
 namespace fs = std::filesystem;
 
 /// The text of a device or stack that is another than the library's own of this folder and name: whatever
 /// somebody gave, by its content. Versions of the library differ in their own, and are there to be compared.
-void add_file(const fs::path& file, std::string_view folder, std::vector<std::string>& keys) {
+static void add_file(const fs::path& file, std::string_view folder, std::vector<std::string>& keys) {
     if (is_embedded(file) || !is_text_file(file))
         return;
     const std::string text = read_text_file(file.string());
@@ -30,7 +28,7 @@ void add_file(const fs::path& file, std::string_view folder, std::vector<std::st
     keys.push_back(digest.hex());
 }
 
-std::string key_of(const Machine& machine) {
+static std::string key_of(const Machine& machine) {
     std::vector<std::string> keys;
     add_file(machine.device->file, name_of(machine.device->family), keys);
     add_file(machine.runtime->file, "runtimes", keys);
@@ -53,8 +51,6 @@ std::string key_of(const Machine& machine) {
         all.text(key);
     return all.hex();
 }
-
-} // namespace
 
 std::string measured_key(const Session& session, std::string_view device) {
     return key_of(*session.machine(of_one_device(session.hardware(), device, {}).first));

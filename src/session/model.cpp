@@ -19,9 +19,7 @@
 
 namespace archsim {
 
-namespace {
-
-ModelFacts describe(const CatalogueEntry& info, std::shared_ptr<const ShapedGraph> graph) {
+static ModelFacts describe(const CatalogueEntry& info, std::shared_ptr<const ShapedGraph> graph) {
     ModelFacts facts{.name = info.name,
                      .title = info.title,
                      .source = info.source,
@@ -37,7 +35,7 @@ ModelFacts describe(const CatalogueEntry& info, std::shared_ptr<const ShapedGrap
 }
 
 /// The graph itself, unless something is wrong with it whatever its sizes are.
-const Graph& sound(const Graph& graph, const OperatorRegistry& rows) {
+static const Graph& sound(const Graph& graph, const OperatorRegistry& rows) {
     std::vector<Finding> faults = structural_faults(graph, rows);
     if (faults.empty())
         return graph;
@@ -104,7 +102,7 @@ class Partitions {
 
 using Places = std::vector<std::uint8_t>; ///< see place_operators
 
-/// What rules make of the graph for activations of a format.
+/// The graph under the rules for activations of a format.
 struct PlacedUnder {
     OperatorTaker takes;
     Precision activations;
@@ -118,20 +116,18 @@ struct WorkEntry {
     Once<NetworkWork> work;
 };
 
-/// What is the same in all formats where devices share the graph, or one has it alone.
+/// Common to all formats where devices share the graph, or one has it alone.
 struct FormatsAlike {
     std::shared_ptr<const DerivedCounts> derived; ///< null for one
     std::shared_ptr<const FormatInvariants> common;
 };
 
-/// What was counted of one partition.
+/// The counts of one partition.
 struct Counted {
     std::shared_ptr<const Fused> fused;
     std::list<std::pair<Sharing, Once<FormatsAlike>>> alike;
     std::list<WorkEntry> works;
 };
-
-} // namespace
 
 const Graph& graph_of(const ImportedGraph& model) {
     if (model.graph)
@@ -176,14 +172,12 @@ std::int64_t fixed_items(const Graph& graph) {
     return items > 1 && all(graph.inputs, 2) && all(graph.outputs, 1) ? items : 1;
 }
 
-namespace {
-
 /// The graph at its sizes. A batch that is asked for has to multiply the work: sizes inside a file may keep
 /// it from the network, and then so many items a second would be said of the work of one. Worked: 4 items of
 /// 2 GMACs each are 8 GMACs; where 2 come out, `reaches` turns false.
-std::shared_ptr<const ShapedGraph> bound_at(const ImportedGraph& model, const Graph& graph,
-                                            const Bindings& bindings, const std::string& batch_name,
-                                            const OperatorRegistry& rows, bool& reaches) {
+static std::shared_ptr<const ShapedGraph> bound_at(const ImportedGraph& model, const Graph& graph,
+                                                   const Bindings& bindings, const std::string& batch_name,
+                                                   const OperatorRegistry& rows, bool& reaches) {
     const auto bound = [&](const Bindings& sizes) {
         return archsim::bind(graph, sizes, model.info.dims, rows, model.budget);
     };
@@ -211,8 +205,6 @@ std::shared_ptr<const ShapedGraph> bound_at(const ImportedGraph& model, const Gr
                  "symbolic batch, or give --input-shape"});
     return made;
 }
-
-} // namespace
 
 struct BoundModel::State {
     /// `known`: the graph was found sound before.

@@ -17,8 +17,6 @@
 
 namespace archsim {
 
-namespace {
-
 // The type of file whose bits per weight a format of llama.cpp stands for
 // (hardware_db/runtimes/llama.cpp.json: int4_weight_bits is that of Q4_K_M, int8_weight_bits that of Q8_0).
 constexpr std::array kFileTypes = {std::pair<std::string_view, std::string_view>{"int4", "Q4_K_M"},
@@ -32,7 +30,7 @@ struct Words {
     std::string_view words, format; ///< no format: they say how, not in what
     double weight_bits = 0;         ///< 0: as the stack states
 };
-// What names of repositories and files say beside what PrecisionConfig::parse reads, and types of GGUF files
+// Words in names of repositories and files beside what PrecisionConfig::parse reads, and types of GGUF files
 // that mix blocks (llama-quant.cpp): their layers' bits are what the files of Llama 3.1 8B leave when the
 // output projection takes 6.56 (q6_K) and the table those of the type's block (tools/quantize/README.md;
 // q3_k_m lies between q3_k_s and q3_k_l; of the mixes of iq blocks the whole file's). Files in q4_k_m are run
@@ -49,20 +47,20 @@ constexpr Words kWords[] = {{" awq gptq 4bit q4 q4_k q4_k_m q4_k_l q4_k_xl ", "i
                             {" iq3_xs ", "int4", 3.50},
                             {" iq3_m ", "int4", 3.76},
                             {" bnb gguf dynamic ud qat block quantized kv ", "", 0}};
-/// What says how a network was trained on, or which of its files; neither changes its layers.
-bool is_tune(std::string_view lower) {
+/// Words for further training, or for one of several files; neither changes the layers.
+static bool is_tune(std::string_view lower) {
     constexpr std::array<std::string_view, 5> kTunes = {"instruct", "chat", "it", "text", "latest"};
     return std::find(kTunes.begin(), kTunes.end(), lower) != kTunes.end();
 }
 
 /// "q4_k_m", "iq4_xs": written as types of GGUF files are, known or not.
-bool is_ggml_type(std::string_view word) {
+static bool is_ggml_type(std::string_view word) {
     word.remove_prefix(word.starts_with("iq") || word.starts_with("tq") ? 1 : 0);
     return word.size() > 1 && word[0] == 'q' && word[1] >= '1' && word[1] <= '8';
 }
 
 /// Bits of the blocks of a type: those of "q5_k" for "q5_k_s"; 0: not known.
-double block_bits(std::string_view type) {
+static double block_bits(std::string_view type) {
     if (!is_ggml_type(type))
         return 0;
     const double bits = checkpoint::ggml_bits(type);
@@ -71,7 +69,7 @@ double block_bits(std::string_view type) {
 
 /// The formats that a word at the end of a name means; nullopt: none. `format` stays as it is where the word
 /// says how the weights were quantised.
-bool takes(std::string_view word, std::optional<PrecisionConfig>& format) {
+static bool takes(std::string_view word, std::optional<PrecisionConfig>& format) {
     const std::string lower = lower_case(word);
     const auto* const known = std::find_if(std::begin(kWords), std::end(kWords), [&](const Words& w) {
         return w.words.find(" " + lower + " ") != w.words.npos;
@@ -91,7 +89,7 @@ bool takes(std::string_view word, std::optional<PrecisionConfig>& format) {
 }
 
 /// By name, or by an alias whatever its owner.
-const CatalogueEntry* find_owned(const Catalogue& catalogue, std::string_view name) {
+static const CatalogueEntry* find_owned(const Catalogue& catalogue, std::string_view name) {
     if (const CatalogueEntry* const entry = catalogue.find(name))
         return entry;
     const std::string bare = bare_name(name);
@@ -103,6 +101,15 @@ const CatalogueEntry* find_owned(const Catalogue& catalogue, std::string_view na
     return nullptr;
 }
 
+/// A name by its letters and digits.
+static std::string letters_of(std::string_view name) {
+    std::string letters;
+    for (const char c : lower_case(name))
+        if (std::isalnum(static_cast<unsigned char>(c)) != 0)
+            letters += c;
+    return letters;
+}
+
 /// A name taken apart: "Qwen3-8B" and "Q4_K_M".
 struct Parts {
     std::string_view network, words; ///< `words`: from the first that says a format; empty: none does
@@ -111,7 +118,7 @@ struct Parts {
     bool gguf = false;
 };
 
-Parts parts_of(std::string_view name) {
+static Parts parts_of(std::string_view name) {
     constexpr std::string_view kFile = ".gguf";
     Parts p;
     std::string_view rest = name.substr(name.rfind('/') + 1);
@@ -143,7 +150,14 @@ Parts parts_of(std::string_view name) {
     return p;
 }
 
-} // namespace
+std::string title_as_asked(const CatalogueEntry& entry, std::string_view name) {
+    const std::string_view network = parts_of(name).network;
+    const std::string asked = letters_of(network);
+    for (const std::string& known : {letters_of(entry.title), letters_of(entry.name)})
+        if (known.find(asked) != known.npos || asked.find(known) != asked.npos)
+            return entry.title;
+    return fmt::format("{} ({})", network, entry.title);
+}
 
 std::string gguf_type_in(std::string_view name) {
     const Parts p = parts_of(name);
@@ -164,13 +178,16 @@ std::optional<PrecisionConfig> gguf_format(std::string_view type) {
 std::optional<CatalogueEntry> entry_in_format(const Catalogue& catalogue, std::string_view name) {
     const Parts p = parts_of(name);
     const CatalogueEntry* const known = find_owned(catalogue, p.network);
-    if (known == nullptr || (!p.format && !p.gguf))
-        return known == nullptr ? std::nullopt : std::optional(*known);
-    if (!known->language_model && known->file.extension() != ".json")
+    if (known == nullptr)
         return std::nullopt;
     CatalogueEntry entry = *known;
+    entry.title = title_as_asked(*known, name);
+    if (!p.format && !p.gguf)
+        return entry;
+    if (!known->language_model && known->file.extension() != ".json")
+        return std::nullopt;
     const std::string type = p.format ? p.type : std::string(gguf_type_of("int4"));
-    entry.title = fmt::format("{} in {}", known->title, p.format ? p.words : std::string_view(type));
+    entry.title += fmt::format(" in {}", p.format ? p.words : std::string_view(type));
     std::optional<PrecisionConfig> format = p.format ? p.format : PrecisionConfig::uniform(Precision::int4);
     const bool narrow_floats =
         !is_integer(format->compute) && bits_of(format->compute) < bits_of(Precision::bf16);
@@ -193,13 +210,15 @@ std::optional<CatalogueEntry> entry_in_format(const Catalogue& catalogue, std::s
 }
 
 void take_named(CatalogueEntry named, std::string_view name, Model& model) {
-    if (!named.products)
+    if (!named.products) {
+        model.info.title = std::move(named.title);
         return;
+    }
     const auto stored = model.graph ? stored_weights(*model.graph) : std::nullopt;
     const std::string_view own = stored ? gguf_type_of(name_of(*stored)) : std::string_view();
     if (!own.empty() && !parts_of(name).format) { // its files are as it was published
         named.products.reset();
-        named.title = fmt::format("{} in {}", model.info.title, own);
+        named.title = fmt::format("{} in {}", title_as_asked(model.info, name), own);
         named.file = fmt::format("{}-{}.gguf", named.name, own);
     }
     model.info.title = std::move(named.title);

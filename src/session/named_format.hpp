@@ -19,9 +19,9 @@ std::string_view gguf_type_of(std::string_view format);
 /// The formats of such a type, "Q3_K_M"; nothing for any other text.
 std::optional<PrecisionConfig> gguf_format(std::string_view type);
 
-/// What an engine loads for a model, as it was named: an id ("Qwen/Qwen3-8B-AWQ") or a path as it is, of a
-/// configuration its folder; for a word the id of that name in the catalogue ("qwen2.5-72b-instruct" is
-/// Qwen/Qwen2.5-72B-Instruct), else the first one of its model; else the word.
+/// The checkpoint that an engine loads for a model, as it was named: an id ("Qwen/Qwen3-8B-AWQ") or a path as
+/// it is, of a configuration its folder; for a word the id of that name in the catalogue
+/// ("qwen2.5-72b-instruct" is Qwen/Qwen2.5-72B-Instruct), else the first one of its model; else the word.
 std::string checkpoint_of(const Session& session, std::string_view model);
 
 } // namespace archsim

@@ -20,8 +20,6 @@
 
 namespace archsim {
 
-namespace {
-
 /// Tries changes of one result; of each kind what gains most is kept.
 class Trials {
   public:
@@ -170,8 +168,6 @@ class Trials {
     std::vector<TriedChange> found_;
 };
 
-} // namespace
-
 std::vector<TriedChange> tried_changes(const Session& session, const Workload& workload,
                                        std::span<const Result> results, const DecisionRequest& limits) {
     constexpr std::size_t kMost = 3;
@@ -255,11 +251,9 @@ std::vector<Result> modes_within(const Session& session, const Workload& workloa
     return found;
 }
 
-namespace {
-
 /// A list that was cut at its commas cut "RTX 4070 laptop, 32GB" too: a size of memory belongs to the name
 /// before it.
-std::vector<std::string> with_sizes(const std::vector<std::string>& names) {
+static std::vector<std::string> with_sizes(const std::vector<std::string>& names) {
     std::vector<std::string> joined;
     for (const std::string& name : names)
         if (!joined.empty() && gigabytes_of(name))
@@ -268,8 +262,6 @@ std::vector<std::string> with_sizes(const std::vector<std::string>& names) {
             joined.push_back(name);
     return joined;
 }
-
-} // namespace
 
 std::vector<std::string> with_every_mode(const HardwareDatabase& hardware,
                                          const std::vector<std::string>& names, bool families) {

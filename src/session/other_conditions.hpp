@@ -1,5 +1,5 @@
 #pragma once
-// What a comparison says beside what was asked: the same devices in other power modes, formats, under other
+// Estimates beside those that were asked for: the same devices in other power modes, formats, under other
 // stacks.
 
 #include "archsim/compare/decisions.hpp"
@@ -26,9 +26,9 @@ bool may_take_fewer_bits(const Workload& workload, const Conditions& conditions)
 std::optional<Result> in_fewer_bits(const Session& session, const Workload& workload,
                                     const Result& too_large);
 
-/// What would help the few best results: of each kind of change the one that gains most, of formats the
-/// widest that gains. Larger batches are tried where items come together (Scenario::throughput, a batch): a
-/// camera has one.
+/// The changes that would help the few best results: of each kind of change the one that gains most, of
+/// formats the widest that gains. Larger batches are tried where items come together (Scenario::throughput, a
+/// batch): a camera has one.
 std::vector<TriedChange> tried_changes(const Session& session, const Workload& workload,
                                        std::span<const Result> results, const DecisionRequest& limits);
 
@@ -42,7 +42,7 @@ std::vector<std::string> with_every_mode(const HardwareDatabase& hardware,
 /// Throws UsageError where the conditions already say another number.
 std::pair<std::string, Conditions> of_one_device(const HardwareDatabase& hardware, std::string_view name,
                                                  Conditions conditions);
-/// Of names that mean one device in one mode the first. Throws InputError for a device that does not exist.
+/// The first of names that mean one device in one mode. Throws InputError for a device that does not exist.
 std::vector<std::string> each_once(const HardwareDatabase& hardware, std::vector<std::string> names);
 
 } // namespace archsim

@@ -15,8 +15,6 @@
 
 namespace archsim {
 
-namespace {
-
 using WeightKey = std::tuple<std::string, DataType, Shape>;
 
 /// One graph for the facts of the whole: all operators with their executions, shared weights once. It is
@@ -65,7 +63,7 @@ class Union {
 };
 
 /// Whether a size of an input is the symbol, or follows from it.
-bool has_symbol(const Graph& graph, std::string_view name) {
+static bool has_symbol(const Graph& graph, std::string_view name) {
     return std::ranges::any_of(graph.inputs, [&](TensorId input) {
         const auto& shape = graph.tensors[input].shape;
         return shape && std::ranges::any_of(*shape, [&](const Dimension& d) {
@@ -77,8 +75,8 @@ bool has_symbol(const Graph& graph, std::string_view name) {
 
 /// Sizes: the part's own defaults, then those of the whole entry, then the user's, then what the entry fixes
 /// for the part (a decoder's single token).
-Bindings bindings_of(const CatalogueEntry& entry, const ModelPart& part, const Graph& graph,
-                     const Bindings& user) {
+static Bindings bindings_of(const CatalogueEntry& entry, const ModelPart& part, const Graph& graph,
+                            const Bindings& user) {
     Bindings all = user;
     std::erase_if(all.dims, [&](const auto& size) { // of the whole, for other parts
         return entry.dims.contains(size.first) && !has_symbol(graph, size.first);
@@ -93,8 +91,8 @@ Bindings bindings_of(const CatalogueEntry& entry, const ModelPart& part, const G
 
 /// Executions of a part for one batch: its number times the sizes that it names, the user's before the
 /// entry's.
-double executions(const CatalogueEntry& entry, const ModelPart& part, const Bindings& user,
-                  std::map<std::string, std::int64_t>& sizes) {
+static double executions(const CatalogueEntry& entry, const ModelPart& part, const Bindings& user,
+                         std::map<std::string, std::int64_t>& sizes) {
     constexpr std::int64_t kMost = 1'000'000;
     double times = part.repeat;
     for (const std::string& name : part.times) {
@@ -119,8 +117,8 @@ double executions(const CatalogueEntry& entry, const ModelPart& part, const Bind
 }
 
 /// Bytes of weights at the formats of a run.
-double bytes_of(const ShapedGraph& graph, const std::vector<TensorId>& weights,
-                const PrecisionConfig& precision) {
+static double bytes_of(const ShapedGraph& graph, const std::vector<TensorId>& weights,
+                       const PrecisionConfig& precision) {
     double bytes = 0;
     for (TensorId id : weights) {
         const ShapedTensor& tensor = graph.tensors[id];
@@ -131,8 +129,6 @@ double bytes_of(const ShapedGraph& graph, const std::vector<TensorId>& weights,
     }
     return bytes;
 }
-
-} // namespace
 
 PreparedParts::PreparedParts(const Model& model, std::int64_t batch, const Bindings& bindings,
                              const OperatorRegistry& operators)
@@ -197,6 +193,9 @@ Result PreparedParts::on(const Session& session, std::string_view device,
         whole.parts.push_back({own.description.name, own.description.repeat, std::move(part)});
     }
     Estimate& e = whole.estimate = in_sequence(stages);
+    if (divided_.any() && whole.machine && e.latency_s > 0)
+        e = lengthened(std::move(e), divided_.pictures_s(),
+                       whole.machine->static_power_w * whole.machine->devices);
     const auto failed =
         std::ranges::find_if(whole.parts, [](const ResultPart& part) { return !part.result->ok(); });
     if (failed != whole.parts.end())

@@ -29,6 +29,8 @@ class DividedDenoisers {
 
     /// Whether the model is a generator.
     bool any() const { return generator_; }
+    /// Seconds in which the host makes pictures of 8 bits a channel of what a batch gives, after the device.
+    double pictures_s() const;
     /// A part on the devices of `conditions`, all of them together; where the denoiser divides no tokens (a
     /// U-Net) every layer is shared instead. Never throws for a device.
     Result run(const Session& session, const std::shared_ptr<const BoundModel>& whole,

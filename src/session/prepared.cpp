@@ -11,8 +11,6 @@
 
 namespace archsim {
 
-namespace {
-
 class PreparedGraph : public Prepared {
   public:
     explicit PreparedGraph(std::shared_ptr<const BoundModel> bound) : bound_(std::move(bound)) {}
@@ -26,7 +24,7 @@ class PreparedGraph : public Prepared {
     const std::shared_ptr<const BoundModel> bound_;
 };
 
-bool names(const Graph& graph, const std::string& size) {
+static bool names(const Graph& graph, const std::string& size) {
     return std::ranges::any_of(graph.inputs, [&](TensorId input) {
         const auto& shape = graph.tensors[input].shape;
         return shape && std::ranges::any_of(*shape, [&](const Dimension& axis) {
@@ -36,7 +34,7 @@ bool names(const Graph& graph, const std::string& size) {
     });
 }
 
-bool takes(const Model& model, const std::string& size) {
+static bool takes(const Model& model, const std::string& size) {
     return (model.graph && names(*model.graph, size)) ||
            std::ranges::any_of(model.info.parts,
                                [&](const ModelPart& part) { return contains(part.times, size); }) ||
@@ -44,7 +42,7 @@ bool takes(const Model& model, const std::string& size) {
 }
 
 /// Sizes of image and video generators mean nothing to other models, and would be dropped in silence.
-void check_generator_sizes(const Workload& workload) {
+static void check_generator_sizes(const Workload& workload) {
     for (const char* const size : {"steps", "guidance", "frames"})
         if (workload.sizes.dims.contains(size) && !takes(workload.model, size))
             throw UsageError(
@@ -52,8 +50,6 @@ void check_generator_sizes(const Workload& workload) {
                             "guidance and frames only some",
                             size, workload.model.name()));
 }
-
-} // namespace
 
 PreparedWorkloads::PreparedWorkloads(std::shared_ptr<const OperatorRegistry> operators)
     : operators_(std::move(operators)) {}
@@ -92,19 +88,15 @@ std::shared_ptr<const Prepared> prepare(const Workload& workload) {
         });
 }
 
-namespace {
-
 /// Calls `each(map)` for what is given by name: sizes, and shapes and values of inputs.
 template <class Sizes, class Each>
-void for_each_given(Sizes& sizes, const Each& each) {
+static void for_each_given(Sizes& sizes, const Each& each) {
     each(sizes.dims);
     each(sizes.input_shapes);
     each(sizes.input_values);
     each(sizes.input_real_values);
     each(sizes.input_sequences);
 }
-
-} // namespace
 
 std::vector<UnknownName> unknown_names(const Workload& workload) {
     bool given = false;
@@ -115,7 +107,7 @@ std::vector<UnknownName> unknown_names(const Workload& workload) {
     const auto& tensors = facts->graph->tensors;
     std::vector<UnknownName> unknown;
     for (const Finding& finding : facts->findings) {
-        // What one part of several lacks, another may have.
+        // A name that one part of several lacks, another may have.
         if (finding.kind != FindingKind::unknown_name || facts->dims.contains(finding.where) ||
             takes(workload.model, finding.where) || contains(tensors, finding.where, &ShapedTensor::name))
             continue;

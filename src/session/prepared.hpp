@@ -27,7 +27,6 @@ class Prepared {
     /// The graph, for searches that bring their own machines; null for what needs several.
     virtual std::shared_ptr<const BoundModel> graph() const { return nullptr; }
 
-    /// What was prepared, as Result::workload has it.
     const std::shared_ptr<const Workload>& workload() const { return workload_; }
     /// Keeps what was prepared; of the model its own format alone, since it keeps this.
     void keep(const Workload& workload) {
@@ -52,7 +51,7 @@ inline bool same_sizes(const Bindings& a, const Bindings& b) {
     return all(a) == all(b);
 }
 
-/// What a Model was prepared for already, the latest first.
+/// The workloads that a Model was prepared for already, the latest first.
 class PreparedWorkloads {
   public:
     /// `operators` null: the standard ones.

@@ -11,15 +11,15 @@
 
 namespace archsim {
 
-/// What only an estimate needs of the database, read when something asks for it: a tool that counts operators
-/// starts without it. Safe to use from several threads.
+/// The part of the database that only an estimate needs, read when something asks for it: a tool that counts
+/// operators starts without it. Safe to use from several threads.
 class PriceTables {
   public:
     explicit PriceTables(std::filesystem::path database) : database_(std::move(database)) {}
 
     /// Energy per event. Throws InputError, each time, for a file that is missing or wrong.
     const EnergyDatabase& energy() const;
-    /// What events cost on a device; the same for one that is asked for again, in another format say.
+    /// The prices of events on a device; the same for one that is asked for again, in another format say.
     std::shared_ptr<const EnergyTable> of(const std::shared_ptr<const Device>& device) const;
     /// Widths of intervals; throws as energy() does.
     std::shared_ptr<const UncertaintyTable> uncertainty() const;

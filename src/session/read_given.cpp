@@ -16,9 +16,7 @@
 
 namespace archsim {
 
-namespace {
-
-std::vector<std::string_view> words_of(std::string_view text) {
+static std::vector<std::string_view> words_of(std::string_view text) {
     std::vector<std::string_view> words;
     while (!text.empty()) {
         const auto end = text.find(' ');
@@ -44,7 +42,7 @@ constexpr std::array kUnits = {GivenUnit{"ms", MeasuredMetric::latency_ms, 1},
 // Lengths of llama-bench, which most people have at hand: pp512, and tg128 from an empty cache.
 constexpr std::string_view kUsualPrompt = "512", kUsualAnswer = "128", kEmptyCache = "1";
 
-/// What was timed of a language model, as rows call it.
+/// The times of a language model, as rows call them.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kPhases = {
     {{"prefill", "prefill"},
      {"decode", "decode"},
@@ -52,7 +50,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kPhases =
      {"tpot", "served_per_token"}}};
 
 /// The number of "b8" behind "b"; nothing where there is none, or one below 1.
-std::optional<int> number_behind(std::string_view word, std::string_view prefix) {
+static std::optional<int> number_behind(std::string_view word, std::string_view prefix) {
     if (!word.starts_with(prefix))
         return std::nullopt;
     const auto number = plain_number<int>(word.substr(prefix.size()));
@@ -60,7 +58,7 @@ std::optional<int> number_behind(std::string_view word, std::string_view prefix)
 }
 
 /// Takes a word of a language model; false where it is none.
-bool take_language_word(std::string_view word, MeasuredRow& row) {
+static bool take_language_word(std::string_view word, MeasuredRow& row) {
     const auto phase = std::ranges::find_if(kPhases, [&](const auto& known) { return known.first == word; });
     if (phase != kPhases.end())
         row.phase = phase->second;
@@ -77,7 +75,7 @@ bool take_language_word(std::string_view word, MeasuredRow& row) {
     return true;
 }
 
-bool set_value(std::string_view text, MeasuredRow& row) {
+static bool set_value(std::string_view text, MeasuredRow& row) {
     row.value = take_number<double>(text).value_or(0);
     if (!(row.value > 0))
         return false;
@@ -91,8 +89,6 @@ bool set_value(std::string_view text, MeasuredRow& row) {
         }
     return false;
 }
-
-} // namespace
 
 MeasuredRow parse_given(std::string_view text, const Session& session, std::string_view device,
                         std::string_view flag, std::string_view stack) {

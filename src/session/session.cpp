@@ -18,9 +18,7 @@
 
 namespace archsim {
 
-namespace {
-
-bool looks_like_path(std::string_view name) {
+static bool looks_like_path(std::string_view name) {
     return name.find('/') != std::string_view::npos || name.ends_with(".onnx") ||
            name.ends_with(".onnx.gz") || name.ends_with(".gguf") || name.ends_with(".json") ||
            name.ends_with(".tflite") || name.ends_with(".task") || name.find(".tflite#") != name.npos ||
@@ -28,20 +26,20 @@ bool looks_like_path(std::string_view name) {
 }
 
 /// "openai-community/gpt2": an owner and a name of his, as model hubs write them.
-bool looks_like_hub_name(std::string_view name) {
+static bool looks_like_hub_name(std::string_view name) {
     const std::size_t slash = name.find('/');
     return slash != std::string_view::npos && slash > 0 && name.rfind('/') == slash && name[0] != '.' &&
            name[0] != '~' && slash + 1 < name.size() && name.find_first_of(" \\#") == std::string_view::npos;
 }
 
-/// What names a place among files and nothing else: "./NAME", "/NAME", "FOLDER/NAME.gguf".
-bool is_place(std::string_view name) {
+/// Whether it names a place among files and nothing else: "./NAME", "/NAME", "FOLDER/NAME.gguf".
+static bool is_place(std::string_view name) {
     return name.empty() || std::string_view("./~").find(name[0]) != std::string_view::npos ||
            (name.find('/') != std::string_view::npos && name.ends_with(".gguf"));
 }
 
-/// What nothing but a file ends with.
-bool has_model_ending(std::string_view name) {
+/// Whether it ends as nothing but a file does.
+static bool has_model_ending(std::string_view name) {
     return looks_like_path(name.substr(name.rfind('/') + 1));
 }
 
@@ -50,13 +48,14 @@ bool has_model_ending(std::string_view name) {
 constexpr std::int64_t kMostItems = std::int64_t{1} << 20, kMostTokens = std::int64_t{1} << 22,
                        kMostPositions = std::int64_t{1} << 24;
 
-void check(const char* what, std::int64_t given, std::int64_t least, std::int64_t most) {
+static void check(const char* what, std::int64_t given, std::int64_t least, std::int64_t most) {
     if (given < least || given > most)
         throw UsageError(fmt::format("{} of {}: give a number from {} to {}", what, given, least, most));
 }
 
 /// The part "PIPELINE#transformer" of the catalogue; nothing where that is no pipeline or has no such part.
-std::optional<Model> part_named(const Session& session, std::string_view whole, std::string_view name) {
+static std::optional<Model> part_named(const Session& session, std::string_view whole,
+                                       std::string_view name) {
     if (!is_diffusion_pipeline(session.catalogue().find(whole)->file))
         return std::nullopt;
     const std::string_view wanted = name.substr(whole.size());
@@ -66,7 +65,7 @@ std::optional<Model> part_named(const Session& session, std::string_view whole, 
     return std::nullopt;
 }
 
-void check(const Workload& workload, const Conditions& conditions) {
+static void check(const Workload& workload, const Conditions& conditions) {
     if (workload.batch < 1)
         throw UsageError(fmt::format("a batch of {}: give at least one item", workload.batch));
     check("a batch", workload.batch, 1, kMostItems);
@@ -80,8 +79,6 @@ void check(const Workload& workload, const Conditions& conditions) {
     if (conditions.devices == 0 && !workload.prompt)
         throw UsageError("as many devices as needed: only for a language model with a prompt");
 }
-
-} // namespace
 
 Session::Session(const SessionOptions& options)
     : data_(options.data.empty() ? data_dir() : options.data), operators_(options.operators),
@@ -109,13 +106,15 @@ Model Session::load(std::string_view name_or_path) const {
     Model model{.prepared = std::make_shared<PreparedWorkloads>(operators_)};
     const CatalogueEntry* const entry = catalogue_->find(name_or_path);
     if (entry != nullptr && !(is_ollama_name(name_or_path) && entry_in_format(*catalogue_, name_or_path))) {
+        CatalogueEntry asked = *entry;
+        asked.title = title_as_asked(*entry, name_or_path);
         if (!entry->file.empty() && is_diffusion_pipeline(entry->file))
-            return load_pipeline(entry->file, *entry, operators_, budget_);
-        model.info = *entry;
+            return load_pipeline(entry->file, std::move(asked), operators_, budget_);
+        model.info = asked;
         for (const ModelPart& part : entry->parts)
             model.parts.push_back(load(part.model));
         if (!entry->file.empty())
-            static_cast<ImportedGraph&>(model) = load_file(entry->file, *entry, budget_);
+            static_cast<ImportedGraph&>(model) = load_file(entry->file, asked, budget_);
         return model;
     }
     const std::filesystem::path path(name_or_path);
@@ -163,10 +162,8 @@ std::shared_ptr<const BoundModel> Session::bind(const ImportedGraph& model, std:
     return bind_graph(model, batch, bindings, operators_ ? *operators_ : OperatorRegistry::standard());
 }
 
-namespace {
-
-/// Of the conditions of a network those of its companion: the formats that were asked for, or none.
-Conditions of_companion(Conditions conditions, const Workload& workload) {
+/// The conditions of a network's companion: the formats that were asked for, or none.
+static Conditions of_companion(Conditions conditions, const Workload& workload) {
     const Conditions usual = settled({}, workload);
     if (conditions.format_of_device == usual.format_of_device &&
         static_cast<const PrecisionConfig&>(conditions.precision) == usual.precision)
@@ -174,8 +171,6 @@ Conditions of_companion(Conditions conditions, const Workload& workload) {
     conditions.format_of_device = conditions.keep_subgraphs = false;
     return conditions;
 }
-
-} // namespace
 
 Result Session::estimate(const Workload& asked, std::string_view device, const Conditions& conditions) const {
     if (conditions.duty.stated()) { // each network alone: how they share the time follows from the results
@@ -231,18 +226,14 @@ std::shared_ptr<const ModelFacts> Session::facts(const Workload& workload) const
     return prepare(workload)->facts();
 }
 
-namespace {
-
 /// An event costs what it does on the device as it is stated, and the voltage follows the clock as in its
 /// power modes and under a power limit; what the units that are awake draw follows the design.
-void keep_event_prices(const EnergyTable& stated, EnergyTable& table) {
+static void keep_event_prices(const EnergyTable& stated, EnergyTable& table) {
     table.mac = stated.mac;
     table.event = stated.event;
     table.operation = stated.operation;
     table.rated_mac = stated.rated_mac;
 }
-
-} // namespace
 
 std::shared_ptr<const Machine> Session::machine(std::string_view hardware,
                                                 const Conditions& conditions) const {

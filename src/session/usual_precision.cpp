@@ -13,8 +13,6 @@
 
 namespace archsim {
 
-namespace {
-
 /// Elements of what a file stores, by type, and how its activations are quantised.
 struct Stored {
     std::map<DataType, double> weights;
@@ -22,7 +20,7 @@ struct Stored {
     double dynamic = 0;                                     ///< operators that quantise at run time
 };
 
-double elements_of(const Tensor& tensor) {
+static double elements_of(const Tensor& tensor) {
     double elements = 1;
     for (const Dimension& d : *tensor.shape)
         elements *= static_cast<double>(std::max<std::int64_t>(d.value, 0));
@@ -30,12 +28,12 @@ double elements_of(const Tensor& tensor) {
 }
 
 /// Type of the zero point, which is that of the result.
-DataType quantized_type(const Graph& graph, const Node& node) {
+static DataType quantized_type(const Graph& graph, const Node& node) {
     const bool given = node.inputs.size() > 2 && node.inputs[2] != kNoTensor;
     return given ? graph.tensors[node.inputs[2]].type : DataType::uint8;
 }
 
-void add(const Graph& graph, Stored& stored) {
+static void add(const Graph& graph, Stored& stored) {
     for (const Tensor& tensor : graph.tensors)
         if (tensor.role == TensorRole::initializer && tensor.shape && !tensor.shape->empty())
             stored.weights[tensor.type] += elements_of(tensor);
@@ -56,8 +54,8 @@ void add(const Graph& graph, Stored& stored) {
     }
 }
 
-/// What a checkpoint says of its weights, products and cache beside their types (archsim.Stored).
-std::optional<Precision> stated(const Graph& graph, std::string_view what) {
+/// A checkpoint's statement of its weights, products and cache beside their types (archsim.Stored).
+static std::optional<Precision> stated(const Graph& graph, std::string_view what) {
     for (const Node& node : graph.nodes)
         if (node.op_type == "Stored" && node.domain == kArchsimDomain)
             if (const AttributeValue* value = node.attribute(what))
@@ -65,8 +63,6 @@ std::optional<Precision> stated(const Graph& graph, std::string_view what) {
                     return parse_precision(*name);
     return std::nullopt;
 }
-
-} // namespace
 
 std::optional<PrecisionConfig> format_of_file(const Graph& graph) {
     Stored stored;
@@ -182,7 +178,7 @@ Conditions settled(Conditions conditions, const Workload& workload) {
                                       !(own && own->compute != Precision::fp32) &&
                                       !conditions.precision.strict_fp32;
         conditions.precision = usual_precision(workload, conditions.precision.strict_fp32);
-        // What multiplies integer weights is the stack's choice, as of "int4".
+        // The product of integer weights is the stack's choice, as of "int4".
         if (workload.prompt && conditions.weights && is_integer(*conditions.weights) &&
             conditions.precision.compute == Precision::bf16)
             conditions.precision = PrecisionConfig::uniform(Precision::fp16);
@@ -193,19 +189,15 @@ Conditions settled(Conditions conditions, const Workload& workload) {
     return conditions;
 }
 
-namespace {
-
-bool names_sizes(const Bindings& sizes) {
+static bool names_sizes(const Bindings& sizes) {
     return !sizes.dims.empty() || !sizes.input_shapes.empty() || !sizes.input_values.empty() ||
            !sizes.input_real_values.empty() || !sizes.input_sequences.empty();
 }
 
 /// Facts of a language model stand at the model, or at the last of its parts.
-bool is_language_model(const Model& model) {
+static bool is_language_model(const Model& model) {
     return model.info.language_model || (!model.parts.empty() && is_language_model(model.parts.back()));
 }
-
-} // namespace
 
 Workload usual_question(Workload workload) {
     if (workload.prompt || workload.single_pass || names_sizes(workload.sizes) || !workload.model.prepared ||

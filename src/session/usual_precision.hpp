@@ -11,9 +11,9 @@
 
 namespace archsim {
 
-/// What the numbers of a file say: fp16 or bf16 where most weights are so, int8 where weights and activations
-/// are quantised (int16 activations: int16 with 8-bit weights), else fp32. Nothing for a graph without
-/// weights.
+/// The format by the numbers of a file: fp16 or bf16 where most weights are so, int8 where weights and
+/// activations are quantised (int16 activations: int16 with 8-bit weights), else fp32. Nothing for a graph
+/// without weights.
 std::optional<PrecisionConfig> format_of_file(const Graph& graph);
 
 /// That of weights which the checkpoint stores narrower than its types (archsim.Stored).
@@ -46,8 +46,8 @@ Conditions in_fastest_format(const Machine& machine, Conditions conditions,
 /// open.
 Conditions settled(Conditions conditions, const Workload& workload);
 
-// What a question means that names a model and little else, by kind of model: an answer of 128 tokens to a
-// prompt of 512 in the checkpoint's format under the device's stack for language models; of generators one
+// The meaning of a question that names a model and little else, by kind of model: an answer of 128 tokens to
+// a prompt of 512 in the checkpoint's format under the device's stack for language models; of generators one
 // image or video at the published number of steps; of everything else one pass. Formats follow from
 // settled(), stacks from language_runtime(), steps from the sizes of the model.
 

@@ -11,8 +11,6 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr std::array<std::string_view, kStructureCount> kStructureTitles = {
     "number of units", "side of the arrays", "on-chip memory", "clock"};
 
@@ -40,12 +38,12 @@ constexpr std::pair<std::string_view, std::string_view> kOtherWords[] = {
     {"pes", "array"},
 };
 
-bool is_array(VariedPart part) {
+static bool is_array(VariedPart part) {
     return part.part == std::variant<Lever, Structure>(Structure::array);
 }
 
 /// The side of "32x32".
-std::optional<double> square_side(std::string_view text) {
+static std::optional<double> square_side(std::string_view text) {
     const auto by = text.find('x');
     const auto rows = parse_whole(text.substr(0, by));
     return rows && *rows > 0 && by != std::string_view::npos && text.substr(by + 1) == text.substr(0, by)
@@ -54,7 +52,7 @@ std::optional<double> square_side(std::string_view text) {
 }
 
 /// The side of the device's square arrays; unknown where it states none, or other ones.
-double array_side(const Device& device) {
+static double array_side(const Device& device) {
     double side = 0;
     const FamilyFacts* const facts = device.facts.get();
     const auto add = [&](const Fact& fact) {
@@ -72,7 +70,7 @@ double array_side(const Device& device) {
     return side;
 }
 
-double lever_amount(Lever lever, const Machine& m) {
+static double lever_amount(Lever lever, const Machine& m) {
     switch (lever) {
     case Lever::bandwidth: {
         const Fact* const fact = m.rates[static_cast<std::size_t>(Resource::dram_bytes)].facts[0];
@@ -88,8 +86,6 @@ double lever_amount(Lever lever, const Machine& m) {
         return 0;
     }
 }
-
-} // namespace
 
 PhysicalDimension dimension_of(VariedPart part) {
     if (const auto* structure = std::get_if<Structure>(&part.part))

@@ -28,7 +28,7 @@ std::vector<VariedPart> varied_parts();
 /// another word ("sram"), else all of them; `where` begins it.
 VariedPart varied_part(std::string_view name, std::string_view where = "");
 
-/// What a text asks of a part.
+/// The amount of a part that a text asks for.
 struct PartAmount {
     double value = 1;
     bool absolute = false; ///< in the library's unit of the part, not a factor on the device's own
@@ -37,10 +37,10 @@ struct PartAmount {
 /// UsageError that begins with `where` and names what the part takes.
 PartAmount part_amount(VariedPart part, std::string_view text, std::string_view where);
 
-/// Of what a value with a unit can be given; a plain number where a part has none.
+/// The dimension of a value with a unit; a plain number where a part has none.
 PhysicalDimension dimension_of(VariedPart part);
 
-/// What the machine has of a part, in the library's unit. Throws InputError where its device does not state
+/// The machine's amount of a part, in the library's unit. Throws InputError where its device does not state
 /// it.
 double own_amount(VariedPart part, const Machine& machine);
 

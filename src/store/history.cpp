@@ -79,26 +79,24 @@ std::vector<SavedResult> saved_results(const std::filesystem::path& file) {
 
 namespace fs = std::filesystem;
 
-namespace {
-
-bool holds(const std::string& text, const std::string& part) {
+static bool holds(const std::string& text, const std::string& part) {
     return part.empty() || lower_case(text).find(lower_case(part)) != std::string::npos;
 }
 
-bool taken(const HistoryFilter& filter, const CellKey& key) {
+static bool taken(const HistoryFilter& filter, const CellKey& key) {
     const std::string hardware = key.power_mode.empty() ? key.hardware : key.hardware + '@' + key.power_mode;
     return holds(key.model, filter.model) && holds(hardware, filter.hardware) &&
            holds(key.runtime, filter.runtime) && holds(key.precision, filter.precision) &&
            (!filter.batch_size || key.batch_size == *filter.batch_size);
 }
 
-std::vector<SavedResult> filtered(const fs::path& file, const HistoryFilter& filter) {
+static std::vector<SavedResult> filtered(const fs::path& file, const HistoryFilter& filter) {
     std::vector<SavedResult> results = saved_results(file);
     std::erase_if(results, [&](const SavedResult& result) { return !taken(filter, result.key); });
     return results;
 }
 
-std::set<std::int64_t> runs_named(const std::vector<SavedRun>& runs, const std::string& name) {
+static std::set<std::int64_t> runs_named(const std::vector<SavedRun>& runs, const std::string& name) {
     std::set<std::int64_t> ids;
     if (name == "last" && !runs.empty())
         ids.insert(runs.back().id);
@@ -118,7 +116,7 @@ std::set<std::int64_t> runs_named(const std::vector<SavedRun>& runs, const std::
 using Cells = std::map<CellKey, const SavedResult*>;
 
 /// The newest result of each question among some runs.
-Cells newest(const std::vector<SavedResult>& results, const std::set<std::int64_t>& runs) {
+static Cells newest(const std::vector<SavedResult>& results, const std::set<std::int64_t>& runs) {
     Cells cells;
     for (const SavedResult& result : results) // in the order of saving
         if (runs.contains(result.run))
@@ -126,13 +124,13 @@ Cells newest(const std::vector<SavedResult>& results, const std::set<std::int64_
     return cells;
 }
 
-std::optional<Measure> measure_in(const SavedResult& result, const Metric& metric) {
+static std::optional<Measure> measure_in(const SavedResult& result, const Metric& metric) {
     const auto found = result.metrics.find(metric.key);
     return found == result.metrics.end() ? std::nullopt : std::optional(found->second);
 }
 
-CellChange change_between(const SavedResult& before, const SavedResult& after, const Metric& metric,
-                          double threshold) {
+static CellChange change_between(const SavedResult& before, const SavedResult& after, const Metric& metric,
+                                 double threshold) {
     CellChange change{before.key, measure_in(before, metric), measure_in(after, metric), before.status,
                       after.status};
     if (const auto ratio = change.ratio(); ratio && std::abs(*ratio - 1) > threshold) {
@@ -145,8 +143,7 @@ CellChange change_between(const SavedResult& before, const SavedResult& after, c
     return change;
 }
 
-/// What got worst first.
-void put_worst_first(std::vector<CellChange>& changes, const Metric& metric) {
+static void put_worst_first(std::vector<CellChange>& changes, const Metric& metric) {
     const auto harm = [&](const CellChange& change) {
         if (change.status_before != change.status_after)
             return change.worse ? std::numeric_limits<double>::infinity()
@@ -158,11 +155,9 @@ void put_worst_first(std::vector<CellChange>& changes, const Metric& metric) {
                              [&](const CellChange& a, const CellChange& b) { return harm(a) > harm(b); });
 }
 
-bool differs(const CellChange& change) {
+static bool differs(const CellChange& change) {
     return change.better || change.worse || change.status_before != change.status_after;
 }
-
-} // namespace
 
 std::optional<double> CellChange::ratio() const {
     if (!before || !after || before->value == 0)

@@ -3,11 +3,11 @@
 // got worse.
 
 #include "archsim/extend/renderer.hpp"
+#include "report/render/answer_document.hpp"
 #include "store/results_file.hpp"
 
 #include <cstdint>
 #include <filesystem>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,7 +38,7 @@ struct CellChange {
     /// after / before; absent where one is missing or `before` is 0.
     std::optional<double> ratio() const;
 };
-/// What two sets of runs say on the same questions.
+/// Two sets of runs on the same questions.
 struct HistoryChanges {
     std::string file, before, after; ///< the sides as they were named, with their runs
     const Metric* metric = nullptr;
@@ -95,10 +95,10 @@ Report describe(const HistoryList& list, PlainView view = {}, Format format = Fo
 Report describe(const HistoryChanges& changes, PlainView view = {}, Format format = Format::text);
 Report describe(const HistoryTrend& trend, PlainView view = {}, Format format = Format::text);
 Report describe(const HistoryRows& rows, PlainView view = {}, Format format = Format::text);
-std::string to_json(const HistoryList& list, PlainView view = {});
-std::string to_json(const HistoryChanges& changes, PlainView view = {});
-std::string to_json(const HistoryTrend& trend, PlainView view = {});
-std::string to_json(const HistoryRows& rows, PlainView view = {});
+AnswerDocument document_of(const HistoryList& list, PlainView view = {});
+AnswerDocument document_of(const HistoryChanges& changes, PlainView view = {});
+AnswerDocument document_of(const HistoryTrend& trend, PlainView view = {});
+AnswerDocument document_of(const HistoryRows& rows, PlainView view = {});
 nlohmann::ordered_json history_schema();
 
 } // namespace archsim

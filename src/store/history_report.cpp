@@ -7,7 +7,6 @@
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_row.hpp"
-#include "report/render/answer_document.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -17,19 +16,18 @@
 
 namespace archsim {
 
-namespace {
-
 using Json = nlohmann::ordered_json;
 
 template <class Row>
 using HistoryColumns = std::vector<ColumnOf<Row>>;
 
-std::string saved_hardware(const CellKey& key) {
+static std::string saved_hardware(const CellKey& key) {
     return key.power_mode.empty() ? key.hardware : key.hardware + '@' + key.power_mode;
 }
 
-/// What the other columns do not say: sizes, tokens, devices, and conditions that are not the usual ones.
-std::string other_conditions(const CellKey& key) {
+/// Conditions that the other columns do not say: sizes, tokens, devices, and conditions that are not the
+/// usual ones.
+static std::string other_conditions(const CellKey& key) {
     std::string text;
     const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
     for (const std::string& stated : {key.dims, key.question}) {
@@ -56,7 +54,7 @@ std::string other_conditions(const CellKey& key) {
 
 /// The columns of a question; `key_of` finds it in a row.
 template <class Row, class KeyOf>
-HistoryColumns<Row> key_columns(KeyOf key_of) {
+static HistoryColumns<Row> key_columns(KeyOf key_of) {
     const auto of_key = [key_of](auto of) {
         return [=](const Row& row) { return std::invoke(of, key_of(row)); };
     };
@@ -72,7 +70,7 @@ HistoryColumns<Row> key_columns(KeyOf key_of) {
              "that are not the usual ones"}};
 }
 
-HistoryColumns<SavedRun> run_columns() {
+static HistoryColumns<SavedRun> run_columns() {
     constexpr CellType kText = CellType::text, kCount = CellType::count;
     return {{{"Run", "", "run", Align::right}, &SavedRun::id, kCount},
             {{"Started", "UTC", "started"}, &SavedRun::started, kText, "UTC, ISO 8601"},
@@ -82,14 +80,15 @@ HistoryColumns<SavedRun> run_columns() {
             {{"Command", "", "command", Align::left, 2}, &SavedRun::command, kText}};
 }
 
-Cell value_cell(const Metric& metric, const std::optional<Measure>& measure, const std::string& status) {
+static Cell value_cell(const Metric& metric, const std::optional<Measure>& measure,
+                       const std::string& status) {
     Cell cell = cell_of(metric, measure);
     if (!measure && status != "ok")
         cell.text = status;
     return cell;
 }
 
-Cell change_cell(const CellChange& change) {
+static Cell change_cell(const CellChange& change) {
     const Tone tone = change.worse ? Tone::bad : change.better ? Tone::good : Tone::plain;
     const auto ratio = change.ratio();
     const std::string verdict = change.worse ? "worse" : change.better ? "better" : "";
@@ -98,7 +97,7 @@ Cell change_cell(const CellChange& change) {
     return {fmt::format("{} {}", signed_percent(*ratio - 1), verdict), *ratio, tone};
 }
 
-HistoryColumns<CellChange> change_columns(const Metric& metric) {
+static HistoryColumns<CellChange> change_columns(const Metric& metric) {
     auto columns =
         key_columns<CellChange>([](const CellChange& change) -> const CellKey& { return change.key; });
     const auto heading = [&](const char* when) {
@@ -126,13 +125,13 @@ HistoryColumns<CellChange> change_columns(const Metric& metric) {
     return columns;
 }
 
-std::string key_text(const CellKey& key) {
+static std::string key_text(const CellKey& key) {
     const std::string other = other_conditions(key);
     return fmt::format("{} on {} ({}), {}, batch {}{}{}", key.model, saved_hardware(key), key.runtime,
                        key.precision, key.batch_size, other.empty() ? "" : ", ", other);
 }
 
-Bullets list_of(const std::vector<CellKey>& keys) {
+static Bullets list_of(const std::vector<CellKey>& keys) {
     constexpr std::size_t kShown = 20;
     Bullets bullets;
     for (const CellKey& key : keys) {
@@ -151,7 +150,7 @@ struct TrendRow {
     const TrendPoint* point;
 };
 
-std::vector<TrendRow> rows_of(const HistoryTrend& answer) {
+static std::vector<TrendRow> rows_of(const HistoryTrend& answer) {
     std::vector<TrendRow> rows;
     for (const Trend& trend : answer.trends)
         for (const TrendPoint& point : trend.points)
@@ -159,7 +158,7 @@ std::vector<TrendRow> rows_of(const HistoryTrend& answer) {
     return rows;
 }
 
-HistoryColumns<TrendRow> trend_columns(const Metric& metric) {
+static HistoryColumns<TrendRow> trend_columns(const Metric& metric) {
     auto columns =
         key_columns<TrendRow>([](const TrendRow& row) -> const CellKey& { return row.trend->key; });
     const auto of_run = [](auto member) {
@@ -178,7 +177,7 @@ HistoryColumns<TrendRow> trend_columns(const Metric& metric) {
     return columns;
 }
 
-Chart trend_chart(const HistoryTrend& answer) {
+static Chart trend_chart(const HistoryTrend& answer) {
     Chart chart{.kind = ChartKind::line,
                 .title = fmt::format("{} by run", answer.metric->title),
                 .x_title = "run",
@@ -201,7 +200,7 @@ struct HistoryRow {
     const SavedResult* result;
 };
 
-std::vector<HistoryRow> rows_of(const HistoryRows& answer) {
+static std::vector<HistoryRow> rows_of(const HistoryRows& answer) {
     std::map<std::int64_t, const SavedRun*> runs;
     for (const SavedRun& run : answer.runs)
         runs.emplace(run.id, &run);
@@ -213,7 +212,7 @@ std::vector<HistoryRow> rows_of(const HistoryRows& answer) {
 }
 
 /// Metrics of estimates always, others where a row has them.
-HistoryColumns<HistoryRow> row_columns(const std::vector<HistoryRow>& rows) {
+static HistoryColumns<HistoryRow> row_columns(const std::vector<HistoryRow>& rows) {
     const auto column = [](const char* key, auto of) {
         using Value = std::decay_t<decltype(of(std::declval<const HistoryRow&>()))>;
         return ColumnOf<HistoryRow>{plain_column(key), of,
@@ -270,7 +269,7 @@ HistoryColumns<HistoryRow> row_columns(const std::vector<HistoryRow>& rows) {
 }
 
 /// "12 runs, the last on 2026-11-22 with compare_models."
-std::vector<std::string> lines_of(const HistoryList& list) {
+static std::vector<std::string> lines_of(const HistoryList& list) {
     if (list.runs.empty())
         return {"No runs yet."};
     const auto last = std::ranges::max_element(list.runs, {}, &SavedRun::id);
@@ -279,7 +278,7 @@ std::vector<std::string> lines_of(const HistoryList& list) {
 }
 
 /// "3 of 24 answers changed: 2 worse. Most: resnet50 on H100, +12.1 %."
-std::vector<std::string> lines_of(const HistoryChanges& answer) {
+static std::vector<std::string> lines_of(const HistoryChanges& answer) {
     if (answer.changes.empty() && answer.same == 0)
         return {answer.after == "the newest answer to each question"
                     ? "No question was asked twice."
@@ -297,7 +296,7 @@ std::vector<std::string> lines_of(const HistoryChanges& answer) {
 }
 
 /// "resnet50 on H100 (tensorrt), fp16, batch 1: latency 0.52 ms first, 0.48 ms last (-7.7 %)."
-std::vector<std::string> lines_of(const HistoryTrend& answer) {
+static std::vector<std::string> lines_of(const HistoryTrend& answer) {
     constexpr std::size_t kNamed = 3;
     std::vector<std::string> lines;
     for (const Trend& trend : answer.trends) {
@@ -324,61 +323,28 @@ std::vector<std::string> lines_of(const HistoryTrend& answer) {
 }
 
 template <class Answer>
-AnswerDocument<Answer> history_document(const char* question, const Members<Answer>& rest) {
+static AnswerDocument history_document(const Answer& answer, const char* question,
+                                       const Members<Answer>& rest) {
     return {
-        "history", "questions to a file of results",
+        answer, "history", "questions to a file of results",
         Members<Answer>{{"question", "", [question](const Answer&) { return question; }, OneOf{{question}}},
                         {"file", "", &Answer::file}}
             .with(rest)};
 }
 
 template <class Answer>
-Member<Answer> history_verdict() {
+static Member<Answer> history_verdict() {
     return {"verdict", "the answer", [](const Answer& answer) { return lines_of(answer); }, lines_members()};
 }
 
-AnswerDocument<HistoryList> runs_document() {
-    return history_document<HistoryList>(
-        "runs", {history_verdict<HistoryList>(),
-                 {"runs", "oldest first", &HistoryList::runs, members_of(run_columns())}});
-}
-
-AnswerDocument<HistoryChanges> changes_document(const Metric& metric) {
-    using C = HistoryChanges;
-    const Members<CellKey> keys =
-        members_of(key_columns<CellKey>([](const CellKey& key) -> const CellKey& { return key; }));
-    return history_document<C>("changes", {history_verdict<C>(),
-                                           {"before", "run", &C::before},
-                                           {"after", "run", &C::after},
-                                           {"metric", "", [](const C& c) { return c.metric->key; }},
-                                           {"threshold", "share from which a change counts", &C::threshold},
-                                           {"unchanged", "", &C::same},
-                                           {"worse", "", &C::worse},
-                                           {"changes", "", &C::changes, members_of(change_columns(metric))},
-                                           {"only_before", "questions of one side alone", &C::gone, keys},
-                                           {"only_after", "questions of one side alone", &C::added, keys}});
-}
-
-AnswerDocument<HistoryTrend> trend_document(const Metric& metric) {
-    using T = HistoryTrend;
-    return history_document<T>(
-        "trend", {history_verdict<T>(),
-                  {"metric", "", [](const T& t) { return t.metric->key; }},
-                  {"rows", "", [](const T& t) { return rows_of(t); }, members_of(trend_columns(metric))}});
-}
-
-AnswerDocument<HistoryRows> rows_document(const std::vector<HistoryRow>& rows) {
-    return history_document<HistoryRows>(
-        "rows",
-        {{"rows", "", [](const HistoryRows& all) { return rows_of(all); }, members_of(row_columns(rows))}});
-}
-
-/// The schema with the columns of every metric, of which an answer has some: `of` gives it for one.
-template <class Of>
-Json of_every_metric(const char* list, Of of) {
+/// The schema with the columns of every metric, of which an answer has those of its own.
+template <class Answer>
+static Json of_every_metric(const char* list) {
     Json all;
     for (const Metric* metric : saved_metrics().rows()) {
-        Json schema = of(*metric);
+        Answer answer;
+        answer.metric = metric;
+        Json schema = document_of(answer).schema();
         Json& rows = schema["properties"][list]["items"];
         if (all.is_null()) {
             all = std::move(schema);
@@ -393,8 +359,8 @@ Json of_every_metric(const char* list, Of of) {
 }
 
 /// Rows have the columns of those metrics that are saved in the file.
-Json rows_schema() {
-    Json schema = rows_document({}).schema();
+static Json rows_schema() {
+    Json schema = schema_of<HistoryRows>();
     for (const MetricField& field : fields_of(saved_metrics())) {
         Json& rows = schema["properties"]["rows"]["items"];
         rows["properties"][field.key()] = schema_of(CellType::number);
@@ -403,18 +369,12 @@ Json rows_schema() {
     return schema;
 }
 
-} // namespace
-
 Report describe(const HistoryList& list, PlainView, Format format) {
     Report report{"Runs", {}};
     if (format != Format::csv)
         add_blocks(report, Heading{1, fmt::format("RESULTS: {}", list.file)}, Takeaway{lines_of(list)});
     report.blocks.push_back(table_of("Runs", run_columns(), list.runs));
     return report;
-}
-
-std::string to_json(const HistoryList& list, PlainView) {
-    return runs_document().text(list);
 }
 
 Report describe(const HistoryChanges& answer, PlainView, Format format) {
@@ -441,10 +401,6 @@ Report describe(const HistoryChanges& answer, PlainView, Format format) {
     return report;
 }
 
-std::string to_json(const HistoryChanges& answer, PlainView) {
-    return changes_document(*answer.metric).text(answer);
-}
-
 Report describe(const HistoryTrend& answer, PlainView, Format format) {
     Report report{"Trend", {}};
     const auto rows = rows_of(answer);
@@ -459,10 +415,6 @@ Report describe(const HistoryTrend& answer, PlainView, Format format) {
     return report;
 }
 
-std::string to_json(const HistoryTrend& answer, PlainView) {
-    return trend_document(*answer.metric).text(answer);
-}
-
 Report describe(const HistoryRows& answer, PlainView, Format format) {
     Report report{"Rows", {}};
     if (format != Format::csv)
@@ -472,16 +424,48 @@ Report describe(const HistoryRows& answer, PlainView, Format format) {
     return report;
 }
 
-std::string to_json(const HistoryRows& answer, PlainView) {
-    return rows_document(rows_of(answer)).text(answer);
+AnswerDocument document_of(const HistoryList& list, PlainView) {
+    return history_document<HistoryList>(
+        list, "runs",
+        {history_verdict<HistoryList>(),
+         {"runs", "oldest first", &HistoryList::runs, members_of(run_columns())}});
+}
+
+AnswerDocument document_of(const HistoryChanges& answer, PlainView) {
+    using C = HistoryChanges;
+    const Members<CellKey> keys =
+        members_of(key_columns<CellKey>([](const CellKey& key) -> const CellKey& { return key; }));
+    return history_document<C>(answer, "changes",
+                               {history_verdict<C>(),
+                                {"before", "run", &C::before},
+                                {"after", "run", &C::after},
+                                {"metric", "", [](const C& c) { return c.metric->key; }},
+                                {"threshold", "share from which a change counts", &C::threshold},
+                                {"unchanged", "", &C::same},
+                                {"worse", "", &C::worse},
+                                {"changes", "", &C::changes, members_of(change_columns(*answer.metric))},
+                                {"only_before", "questions of one side alone", &C::gone, keys},
+                                {"only_after", "questions of one side alone", &C::added, keys}});
+}
+
+AnswerDocument document_of(const HistoryTrend& answer, PlainView) {
+    using T = HistoryTrend;
+    return history_document<T>(
+        answer, "trend",
+        {history_verdict<T>(),
+         {"metric", "", [](const T& t) { return t.metric->key; }},
+         {"rows", "", [](const T& t) { return rows_of(t); }, members_of(trend_columns(*answer.metric))}});
+}
+
+AnswerDocument document_of(const HistoryRows& answer, PlainView) {
+    return history_document<HistoryRows>(answer, "rows",
+                                         {{"rows", "", [](const HistoryRows& all) { return rows_of(all); },
+                                           members_of(row_columns(rows_of(answer)))}});
 }
 
 Json history_schema() {
-    return any_of(
-        {runs_document().schema(),
-         of_every_metric("changes", [](const Metric& metric) { return changes_document(metric).schema(); }),
-         of_every_metric("rows", [](const Metric& metric) { return trend_document(metric).schema(); }),
-         rows_schema()});
+    return any_of({schema_of<HistoryList>(), of_every_metric<HistoryChanges>("changes"),
+                   of_every_metric<HistoryTrend>("rows"), rows_schema()});
 }
 
 } // namespace archsim

@@ -52,7 +52,7 @@ struct SavedRun {
     std::int64_t results = 0;
 };
 
-/// What tells one question from another: results with the same key, in any run, answer the same one.
+/// Tells one question from another: results with the same key, in any run, answer the same one.
 struct CellKey {
     std::string model, dims; ///< dims: its sizes as a JSON object, without the batch
     std::string hardware, power_mode, runtime, precision, kv_cache, scenario, scope;
@@ -87,9 +87,9 @@ std::vector<SavedResult> saved_results(const std::filesystem::path& file);
 /// of predictions.
 const MetricTable& saved_metrics();
 
-/// What a served run is measured by, in its order: the row's values are seconds, tokens and requests per
-/// second. The question is the model, the load, the engine, how devices share it, and the limits whose
-/// highest rate was searched, if any.
+/// The metrics of a served run, in their order: the row's values are seconds, tokens and requests per second.
+/// The question is the model, the load, the engine, how devices share it, and the limits whose highest rate
+/// was searched, if any.
 SavedResult saved_row(const ServingResult& result, const ServingRequest& request,
                       const Conditions& conditions = {}, const ServiceLevel& level = {});
 /// The fields of a question that such a row has columns for.

@@ -15,9 +15,7 @@
 
 namespace archsim {
 
-namespace {
-
-std::string now_utc() {
+static std::string now_utc() {
     const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
     std::tm utc{};
     gmtime_r(&now, &utc);
@@ -25,11 +23,11 @@ std::string now_utc() {
                        utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec);
 }
 
-std::string sizes_text(const nlohmann::json& sizes) {
+static std::string sizes_text(const nlohmann::json& sizes) {
     return sizes.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-std::string dims_text(const ModelFacts& model) {
+static std::string dims_text(const ModelFacts& model) {
     nlohmann::json dims = nlohmann::json::object();
     for (const auto& [name, size] : model.dims)
         if (name != "batch")
@@ -37,9 +35,9 @@ std::string dims_text(const ModelFacts& model) {
     return sizes_text(dims);
 }
 
-/// What was asked beyond the columns that a result has: fields without one, formats that their column does
-/// not tell apart, and sizes that the model does not show.
-std::string question_beside_columns(const Result& result) {
+/// The part of a question beyond the columns that a result has: fields without one, formats that their column
+/// does not tell apart, and sizes that the model does not show.
+static std::string question_beside_columns(const Result& result) {
     Question question{result.workload ? *result.workload : Workload{}, result.conditions};
     std::erase_if(question.workload.sizes.dims, [&](const auto& size) {
         const auto shown = result.model->dims.find(size.first);
@@ -98,7 +96,7 @@ class RunWriter {
     }
 
   private:
-    /// What a file says of a model and a device beside what tells questions apart.
+    /// A file's facts of a model and a device beside what tells questions apart.
     struct Described {
         std::string model_title, device_title;
         double parameters = 0, macs = 0;
@@ -176,8 +174,8 @@ class RunWriter {
 
 /// One run, whole or not at all.
 template <class Rows>
-std::int64_t save_run(const std::filesystem::path& file, const RunFacts& run, const Rows& rows,
-                      const MetricView& view) {
+static std::int64_t save_run(const std::filesystem::path& file, const RunFacts& run, const Rows& rows,
+                             const MetricView& view) {
     SqlFile database(file, SqlAccess::write);
     const auto expect_ours = [&] {
         if (database.number("SELECT EXISTS (SELECT 1 FROM sqlite_master)") != 0)
@@ -203,11 +201,11 @@ std::int64_t save_run(const std::filesystem::path& file, const RunFacts& run, co
     return id;
 }
 
-std::optional<Measure> not_of_an_estimate(const Result&, const CostOptions&) {
+static std::optional<Measure> not_of_an_estimate(const Result&, const CostOptions&) {
     return std::nullopt;
 }
 
-Metric plain_metric(const char* key, const char* title) {
+static Metric plain_metric(const char* key, const char* title) {
     return {.key = key,
             .title = title,
             .better = Better::lower,
@@ -215,7 +213,7 @@ Metric plain_metric(const char* key, const char* title) {
             .recommend = false};
 }
 
-Metric time_metric(const char* key, const char* title) {
+static Metric time_metric(const char* key, const char* title) {
     Metric metric = plain_metric(key, title);
     metric.unit = "s";
     metric.quantity = QuantityKind::time;
@@ -225,7 +223,7 @@ Metric time_metric(const char* key, const char* title) {
     return metric;
 }
 
-Metric rate_metric(const char* key, const char* title) {
+static Metric rate_metric(const char* key, const char* title) {
     Metric metric = plain_metric(key, title);
     metric.unit = "1/s";
     metric.better = Better::higher;
@@ -234,13 +232,14 @@ Metric rate_metric(const char* key, const char* title) {
     return metric;
 }
 
-Measure point_measure(double value) {
+static Measure point_measure(double value) {
     return {value, {value, value}};
 }
 
-/// What of a load and an engine is not as usual; lengths and how devices share the model have columns. A
-/// member that is added to these does not compile until somebody decides whether it is part of the question.
-nlohmann::json load_json(const ServingRequest& request) {
+/// The part of a load and an engine that is not as usual; lengths and how devices share the model have
+/// columns. A member that is added to these does not compile until somebody decides whether it is part of the
+/// question.
+static nlohmann::json load_json(const ServingRequest& request) {
     nlohmann::json object = nlohmann::json::object();
     const ServingRequest usual_request;
     const auto add = [&](const char* key, const auto& value, const auto& usual) {
@@ -288,7 +287,7 @@ nlohmann::json load_json(const ServingRequest& request) {
         }
         object["lengths"] = digest.hex();
     }
-    // What is filled in from the device is none of the request's.
+    // Members that are filled in from the device are none of the request's.
     const auto& [engine, engines, prompt_engines, prompt_engine, transfer, idle_watts, request_s,
                  prompt_token_s, answer_token_s, stream_interval, side_by_side, first_factor, concurrency,
                  warm_up, on_step, goes_on] = plan;
@@ -330,8 +329,6 @@ nlohmann::json load_json(const ServingRequest& request) {
     add("draft_cost", draft_cost, e.draft_cost);
     return object;
 }
-
-} // namespace
 
 std::int64_t save_results(const std::filesystem::path& file, const RunFacts& run,
                           std::span<const AskedResult> results, const MetricView& view) {

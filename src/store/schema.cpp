@@ -11,8 +11,6 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr std::int64_t kApplication = 0x61726373; ///< "arcs": what `file` and PRAGMA application_id say
 constexpr std::int64_t kLayout = 2;
 
@@ -46,14 +44,14 @@ CREATE TABLE measures (
     value REAL, low REAL, high REAL, PRIMARY KEY (result_id, metric)) WITHOUT ROWID;
 )";
 
-/// What the first layout had in place of that table: most fields of a question were not kept.
+/// The first layout's stand-in for that table: most fields of a question were not kept.
 constexpr const char* kFirstConditions = R"(CREATE TABLE conditions (
     id INTEGER PRIMARY KEY, runtime TEXT NOT NULL, batch_size INTEGER NOT NULL, precision TEXT NOT NULL,
     kv_cache TEXT NOT NULL, scenario TEXT NOT NULL, scope TEXT NOT NULL, prompt_tokens INTEGER NOT NULL,
     generate_tokens INTEGER NOT NULL, devices REAL NOT NULL,
     UNIQUE (runtime, batch_size, precision, kv_cache, scenario, scope, prompt_tokens, generate_tokens, devices)))";
 
-/// What is known of such a question.
+/// The conditions of such a question.
 constexpr const char* kUnrecorded = R"({"unrecorded":true})";
 
 /// The flags of those fields. A run whose command names one asked another question than its row says.
@@ -61,7 +59,7 @@ constexpr std::array kNotKept = {"context",     "sampling",    "parallel", "weig
                                  "activations", "strict-fp32", "input"};
 
 /// A key or column of a metric: whatever else a table of metrics says is not one that this library wrote.
-bool is_key(std::string_view text) {
+static bool is_key(std::string_view text) {
     constexpr std::size_t kLongest = 64;
     return !text.empty() && text.size() <= kLongest && std::ranges::all_of(text, [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
@@ -70,7 +68,7 @@ bool is_key(std::string_view text) {
 }
 
 /// One row per result with a column per metric, for spreadsheets and data frames.
-std::string rows_view(SqlFile& file) {
+static std::string rows_view(SqlFile& file) {
     std::string columns;
     SqlStatement metrics(file, "SELECT key, field FROM metrics ORDER BY rowid");
     while (metrics.step()) {
@@ -93,7 +91,7 @@ std::string rows_view(SqlFile& file) {
 }
 
 /// The statements of a layout's tables, without what lies between them.
-std::vector<std::string> table_statements(std::int64_t layout) {
+static std::vector<std::string> table_statements(std::int64_t layout) {
     std::vector<std::string> statements;
     const std::string_view all = kTables;
     for (std::size_t at = all.find("CREATE"); at != std::string_view::npos; at = all.find("CREATE", at)) {
@@ -108,7 +106,7 @@ std::vector<std::string> table_statements(std::int64_t layout) {
 
 /// Whether the text of an index names columns alone: an expression, or a condition behind the list, is
 /// computed for every new row. One made by UNIQUE has no text.
-bool indexes_columns(std::string_view sql) {
+static bool indexes_columns(std::string_view sql) {
     constexpr std::string_view kNames =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_, \"\n\t";
     const std::size_t open = sql.find('(');
@@ -119,7 +117,7 @@ bool indexes_columns(std::string_view sql) {
 /// True when the file has the tables and indices of kTables exactly as they are made, and nothing that acts
 /// by itself: no trigger, and no index that calculates. Tables and views that somebody added are not looked
 /// at.
-bool has_our_schema(SqlFile& file, std::int64_t layout) {
+static bool has_our_schema(SqlFile& file, std::int64_t layout) {
     const std::vector<std::string> ours = table_statements(layout);
     std::size_t found = 0;
     SqlStatement schema(file, "SELECT type, sql FROM sqlite_master");
@@ -133,13 +131,13 @@ bool has_our_schema(SqlFile& file, std::int64_t layout) {
     return found == ours.size();
 }
 
-std::int64_t layout_of(SqlFile& file) {
+static std::int64_t layout_of(SqlFile& file) {
     return file.number("PRAGMA user_version");
 }
 
 /// The first layout as the present one. Runs keep their results; those of a command that names a field which
 /// was not kept get conditions of their own.
-void bring_up_to_date(SqlFile& file) {
+static void bring_up_to_date(SqlFile& file) {
     std::string conditions;
     for (const std::string& statement : table_statements(kLayout))
         if (statement.starts_with("CREATE TABLE conditions"))
@@ -162,8 +160,6 @@ void bring_up_to_date(SqlFile& file) {
         "PRAGMA user_version = {4};\n",
         conditions, kKept, kUnrecorded, of_runs, kLayout));
 }
-
-} // namespace
 
 std::string question_of_row(std::int64_t layout) {
     if (layout > 1)

@@ -111,7 +111,7 @@ void SqlFile::open(SqlAccess access) {
     const int flags = fixed                        ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
                       : access == SqlAccess::write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
                                                    : SQLITE_OPEN_READWRITE;
-    // What begins with a slash is the name of a file: neither a URI nor ":memory:".
+    // A name that begins with a slash is that of a file: neither a URI nor ":memory:".
     const std::string path = fixed ? fixed_uri(name_) : fs::absolute(name_).string();
     if (sqlite().open_v2(path.c_str(), &handle_, flags, nullptr) == SQLITE_OK)
         return;

@@ -1,10 +1,11 @@
-// What is asked of one device, of two, of a device that does not exist, and of many.
+// Questions about one device, about two, about a device that does not exist, and about many.
 
 #include "web/answers.hpp"
 
 #include "answers/architectures/architectures.hpp"
 #include "answers/compare/compare_models_report.hpp"
 #include "answers/comprehensive/comprehensive.hpp"
+#include "answers/local/local_models.hpp"
 #include "answers/mapping/graph_mapping.hpp"
 #include "answers/serving/serving_report.hpp"
 #include "answers/sizing/size_service.hpp"
@@ -27,15 +28,13 @@
 
 namespace archsim::web {
 
-namespace {
-
-const std::string& only_device(const Question& question) {
+static const std::string& only_device(const Question& question) {
     if (question.hardware.size() != 1)
         throw UsageError(fmt::format("\"{}\" is asked of one device", question.ask));
     return question.hardware.front();
 }
 
-Json operators_json(const Result& result, const Subgraph& subgraph) {
+static Json operators_json(const Result& result, const Subgraph& subgraph) {
     Json list = Json::array();
     for (const SubgraphMember& member : subgraph.members)
         list.push_back(result.model->graph->operators[member.op].type);
@@ -43,7 +42,7 @@ Json operators_json(const Result& result, const Subgraph& subgraph) {
 }
 
 /// The fused graph: what ran, from what to what, and what it took.
-Json graph_json(const Result& result) {
+static Json graph_json(const Result& result) {
     Json nodes = Json::array();
     if (!result.ok() || !result.partition || !result.work)
         return nodes;
@@ -74,7 +73,7 @@ Json graph_json(const Result& result) {
 }
 
 /// Before and after, metric by metric; in words where one of them is no estimate.
-std::vector<Block> change_blocks(const Result& stated, const Result& changed) {
+static std::vector<Block> change_blocks(const Result& stated, const Result& changed) {
     const std::array both = {stated, changed};
     const CostOptions basis = on_one_basis(both, {});
     struct Row {
@@ -120,7 +119,7 @@ std::vector<Block> change_blocks(const Result& stated, const Result& changed) {
 }
 
 /// Without the rows of long tables that nobody reads on a page.
-void shorten(Report& report) {
+static void shorten(Report& report) {
     constexpr std::size_t kLongest = 200;
     for (Block& block : report.blocks)
         if (Table* table = std::get_if<Table>(&block); table != nullptr && table->rows.size() > kLongest) {
@@ -130,13 +129,13 @@ void shorten(Report& report) {
         }
 }
 
-void expect_devices(const Question& question) {
+static void expect_devices(const Question& question) {
     if (question.hardware.empty())
         throw UsageError(fmt::format("\"{}\" is asked of devices: name them in \"hardware\"", question.ask));
 }
 
 /// The limits on waiting, of a question that takes nothing else of a sizing.
-ServiceLevel limits_of(const Question& question) {
+static ServiceLevel limits_of(const Question& question) {
     for (const SizingField& field : sizing_fields())
         if (question.level.has(field.key) && find_field(level_fields(), field.key) == nullptr)
             throw UsageError(fmt::format("{}: not of \"{}\", but of a sizing", field.key, question.ask));
@@ -146,7 +145,7 @@ ServiceLevel limits_of(const Question& question) {
 /// Rows of a decision that stand above the ranking.
 constexpr std::size_t kDecided = 5;
 
-Json row_json(const Result& result, int place) {
+static Json row_json(const Result& result, int place) {
     return {{"hardware", result.hardware},
             {"label", hardware_label(result)},
             {"family", result.device ? Json(name_of(result.device->family)) : Json(nullptr)},
@@ -155,8 +154,6 @@ Json row_json(const Result& result, int place) {
             {"evidence", result.ok() ? Json(evidence_text(evidence_of(result))) : Json(nullptr)},
             {"place", may_lead(result.estimate) ? place : 0}};
 }
-
-} // namespace
 
 Json answer_device(const Session& session, const Question& question) {
     ComprehensiveAnalysis analysis;
@@ -178,6 +175,13 @@ Json answer_trace(const Session& session, const Question& question) {
     if (!result.ok())
         throw InputError(result.estimate.reason);
     return {{"text", to_trace(result)}};
+}
+
+Json answer_local(const Session& session, const Question& question) {
+    LocalRequest request;
+    take_machine(session, only_device(question), request);
+    return {
+        {"sections", sections(describe(local_models(session, request), LocalView{}, Format::html), "local")}};
 }
 
 Json answer_explain(const Session& session, const Question& question) {
@@ -296,9 +300,13 @@ Json answer_rank(const Session& session, const Question& question) {
         answer["rows"].push_back(row_json(c.results[rank.result], rank.place));
     for (const TriedChange& change : c.tried.front())
         if (const Result& result = c.results[change.result];
-            c.results.size() == 1 || may_lead(result.estimate))
+            c.results.size() == 1 || may_lead(result.estimate)) {
+            Json fields = Json::object();
+            for (const auto& [key, text] : fields_of(change.asked))
+                fields[key] = text;
             answer["advice"].push_back(
-                {{"hardware", result.hardware}, {"asked", change.asked}, {"gain", change.gain}});
+                {{"hardware", result.hardware}, {"fields", std::move(fields)}, {"gain", change.gain}});
+        }
     for (const Finding& finding : c.models.front()->findings)
         answer["findings"].push_back({{"severity", name_of(finding.severity)}, {"text", to_string(finding)}});
     return answer;

@@ -1,5 +1,5 @@
 #pragma once
-// What the page asks, and one function per kind of question. Each gets the question with its model loaded.
+// The questions of the page, one function per kind. Each gets the question with its model loaded.
 
 #include "answers/sizing/sizing_fields.hpp"
 #include "archsim/compare/cost.hpp"
@@ -33,7 +33,7 @@ struct Question {
     const Metric* metric = &metric::latency; ///< of "explain"
     const Metric* sort = nullptr;            ///< what ranks; null: what the scenario asks for
 
-    /// What ranks the devices.
+    /// The metric that ranks the devices.
     const Metric& ranked() const { return sort != nullptr ? *sort : ranked_by(conditions); }
     std::string format = "json";      ///< of "export": json, csv, html, markdown, text
     std::string date = {};            ///< of "export": the day, as the foot of a report shows it
@@ -63,6 +63,7 @@ Json answer_rank(const Session& session, const Question& question);
 Json answer_device(const Session& session, const Question& question);
 Json answer_explain(const Session& session, const Question& question);
 Json answer_trace(const Session& session, const Question& question);
+Json answer_local(const Session& session, const Question& question);
 Json answer_change(const Session& session, const Question& question);
 Json answer_serve(const Session& session, const Question& question);
 Json answer_size(const Session& session, const Question& question);

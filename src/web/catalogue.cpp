@@ -13,16 +13,14 @@
 
 namespace archsim::web {
 
-namespace {
-
-/// What a reader may change of a device, in the order of the sliders.
+/// The parts of a device that a reader may change, in the order of the sliders.
 constexpr std::array kStructures = {Structure::clock, Structure::units, Structure::on_chip_memory};
 constexpr std::array kLevers = {Lever::bandwidth, Lever::capacity, Lever::power_limit};
 
 /// Formats that differ between weights and activations (PrecisionConfig::parse).
 constexpr std::array<std::string_view, 3> kSchemes = {"w8a16", "w4a16", "mixed"};
 
-Json devices_json(const Session& session) {
+static Json devices_json(const Session& session) {
     Json list = Json::array();
     std::vector<Finding> unread;
     for (const auto& device : session.hardware().all_devices(unread)) {
@@ -39,10 +37,10 @@ Json devices_json(const Session& session) {
     return list;
 }
 
-/// What a form asks for: every field that a tool takes and that one input holds, but names of files, which a
-/// page has none of.
+/// The fields of a form: all that a tool takes and that one input holds, but names of files, which a page has
+/// none of.
 template <class Asked>
-Json fields_json(const FieldTable<Asked>& fields) {
+static Json fields_json(const FieldTable<Asked>& fields) {
     Json list = Json::array();
     for (const Field<Asked>& field : fields)
         if (!field.flag.empty() && !field.many() && field.kind != FieldKind::file)
@@ -56,20 +54,20 @@ Json fields_json(const FieldTable<Asked>& fields) {
     return list;
 }
 
-Json form_json(const std::vector<FormField>& fields) {
+static Json form_json(const std::vector<FormField>& fields) {
     Json list = Json::array();
     for (const FormField& field : fields)
         list.push_back({{"key", field.key}, {"help", field.help}, {"usual", field.usual}});
     return list;
 }
 
-Json dimension_json(const Dimension& dimension) {
+static Json dimension_json(const Dimension& dimension) {
     if (dimension.value >= 0)
         return dimension.value;
     return dimension.symbol.empty() ? Json(nullptr) : Json(dimension.symbol);
 }
 
-Json inputs_json(const Graph& graph) {
+static Json inputs_json(const Graph& graph) {
     Json list = Json::array();
     for (const TensorId id : graph.inputs) {
         const Tensor& tensor = graph.tensors[id];
@@ -85,7 +83,7 @@ Json inputs_json(const Graph& graph) {
 }
 
 /// The sizes that the model leaves open, as they are taken; null where neither the file nor a rule says one.
-Json sizes_json(const ModelFacts& facts, const Model& model) {
+static Json sizes_json(const ModelFacts& facts, const Model& model) {
     Json sizes = facts.dims;
     if (model.graph)
         for (const TensorId id : model.graph->inputs)
@@ -98,7 +96,7 @@ Json sizes_json(const ModelFacts& facts, const Model& model) {
 }
 
 /// Whether the model carries keys and values from token to token.
-bool takes_prompts(const Session& session, Workload workload) {
+static bool takes_prompts(const Session& session, Workload workload) {
     workload.prompt.emplace();
     try {
         session.facts(workload);
@@ -107,8 +105,6 @@ bool takes_prompts(const Session& session, Workload workload) {
         return false;
     }
 }
-
-} // namespace
 
 Json answer_catalogue(const Session& session, const Question&) {
     Json models = Json::array(), deployments = Json::array(), changes = Json::array();
@@ -156,6 +152,10 @@ Json answer_files(const Session& session, const Question& question) {
         for (const ModelPart& part : entry->parts)
             add(part.model);
     };
+    if (question.model.empty())
+        for (const CatalogueEntry& entry : session.catalogue().entries())
+            if (entry.task == "text-generation")
+                add(entry.name);
     add(question.model);
     return {{"files", files}};
 }

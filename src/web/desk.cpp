@@ -10,8 +10,6 @@
 
 namespace archsim::web {
 
-namespace {
-
 /// Models kept: what a reader goes back and forth between.
 constexpr std::size_t kKept = 4;
 
@@ -27,6 +25,7 @@ constexpr std::array kKinds = {
     Kind{"rank", answer_rank},
     Kind{"device", answer_device},
     Kind{"trace", answer_trace},
+    Kind{"local", answer_local, false},
     Kind{"explain", answer_explain},
     Kind{"change", answer_change},
     Kind{"serve", answer_serve},
@@ -35,22 +34,20 @@ constexpr std::array kKinds = {
     Kind{"export", answer_export},
 };
 
-Json error(std::string_view kind, std::string_view message) {
+static Json error(std::string_view kind, std::string_view message) {
     return {{"error", {{"kind", kind}, {"message", message}}}};
 }
 
-std::string_view kind_of(const Error& problem) {
+static std::string_view kind_of(const Error& problem) {
     if (dynamic_cast<const UsageError*>(&problem) != nullptr)
         return "usage";
     return dynamic_cast<const IncompleteError*>(&problem) != nullptr ? "incomplete" : "input";
 }
 
 /// Names in a model may be no UTF-8; what is not becomes U+FFFD.
-std::string written(const Json& json) {
+static std::string written(const Json& json) {
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
-
-} // namespace
 
 std::string Desk::answer(std::string_view json) {
     try {

@@ -19,11 +19,13 @@ class Desk {
     /// Never throws.
     ///
     ///     catalogue  devices, deployments, models, what can be changed
-    ///     files      paths of the graphs that a catalogue model is made of
+    ///     files      paths of the graphs that a catalogue model is made of; without one: of every
+    ///                language model, for "local"
     ///     model      inputs, sizes of its named dimensions, findings
     ///     rank       verdict, facts and ranking as HTML, and the rows in that order as numbers
     ///     device     everything about the model on one device as sections of HTML, its fused graph as JSON
     ///     trace      {"text"}: the schedule of the model on one device as trace events
+    ///     local      the language models that run on one device, as sections of HTML
     ///     explain    why two devices differ, as sections of HTML
     ///     change     one device as the database states it and with "changes"
     ///     serve      users waiting for a language model on the devices; with limits alone, the most requests

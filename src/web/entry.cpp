@@ -1,15 +1,11 @@
-// What the WebAssembly module exports: archsim_open(), then archsim_answer() as often as wanted.
+// The exports of the WebAssembly module: archsim_open(), then archsim_answer() as often as wanted.
 
 #include "web/desk.hpp"
 
 #include <memory>
 
-namespace {
-
-std::unique_ptr<archsim::web::Desk> desk;
-std::string text;
-
-} // namespace
+static std::unique_ptr<archsim::web::Desk> desk;
+static std::string text;
 
 extern "C" {
 

@@ -15,52 +15,50 @@
 
 namespace archsim::web {
 
-namespace {
-
 using Json = nlohmann::ordered_json;
 
-[[noreturn]] void wrong(std::string_view key, std::string_view wanted) {
+[[noreturn]] static void wrong(std::string_view key, std::string_view wanted) {
     throw UsageError(fmt::format("\"{}\" of a question is not {}", key, wanted));
 }
 
-std::string text_of(const std::string& key, const Json& value) {
+static std::string text_of(const std::string& key, const Json& value) {
     if (!value.is_string())
         wrong(key, "a text");
     return value.get<std::string>();
 }
 
-bool truth_of(const std::string& key, const Json& value) {
+static bool truth_of(const std::string& key, const Json& value) {
     if (!value.is_boolean())
         wrong(key, "true or false");
     return value.get<bool>();
 }
 
 template <class Read>
-void each(const std::string& key, const Json& value, Read read) {
+static void each(const std::string& key, const Json& value, Read read) {
     if (!value.is_object())
         wrong(key, "an object");
     for (const auto& [name, member] : value.items())
         read(name, member);
 }
 
-std::vector<std::string> texts_of(const std::string& key, const Json& value) {
+static std::vector<std::string> texts_of(const std::string& key, const Json& value) {
     if (!value.is_array())
         wrong(key, "a list of texts");
     return mapped(value, [&](const Json& item) { return text_of(key, item); });
 }
 
-const Metric* metric_of(const std::string& key, std::string_view name) {
+static const Metric* metric_of(const std::string& key, std::string_view name) {
     return &MetricTable::standard().at(name, key);
 }
 
 /// A field of what is asked of each device.
-void read_field(const std::string& key, const Json& value, Question& question) {
+static void read_field(const std::string& key, const Json& value, Question& question) {
     const QuestionField& field = question_field(key);
     for (const std::string& text : texts_of_json(field, value, fmt::format("\"{}\" of a question", key)))
         question.texts.give(field, text, fmt::format("\"{}\"", key));
 }
 
-void read_limits(const std::string& key, const Json& value, Question& question) {
+static void read_limits(const std::string& key, const Json& value, Question& question) {
     each(key, value, [&](const std::string& name, const Json& limit) {
         question.limits.constraints.push_back(
             parse_constraint(*metric_of(key, name), text_of(name, limit), "limit on " + name));
@@ -68,7 +66,7 @@ void read_limits(const std::string& key, const Json& value, Question& question) 
 }
 
 /// A text, a number or a truth value as the text that a form would hold.
-std::string written_text(const std::string& key, const Json& value) {
+static std::string written_text(const std::string& key, const Json& value) {
     if (value.is_string())
         return value.get<std::string>();
     if (!value.is_number() && !value.is_boolean())
@@ -76,13 +74,13 @@ std::string written_text(const std::string& key, const Json& value) {
     return value.dump();
 }
 
-void read_level(const std::string& key, const Json& value, Question& question) {
+static void read_level(const std::string& key, const Json& value, Question& question) {
     each(key, value, [&](const std::string& name, const Json& member) {
         question.level.give(field_at(sizing_fields(), name, key), written_text(name, member), name);
     });
 }
 
-void read_load(const std::string& key, const Json& value, Question& question) {
+static void read_load(const std::string& key, const Json& value, Question& question) {
     each(key, value, [&](const std::string& name, const Json& member) {
         question.load.give(name, written_text(name, member));
     });
@@ -90,7 +88,7 @@ void read_load(const std::string& key, const Json& value, Question& question) {
 
 constexpr std::string_view kGrid = "grid_intensity", kTenure = "tenure", kPrices = "prices";
 
-void read_cost(const std::string& name, const Json& value, CostOptions& costs) {
+static void read_cost(const std::string& name, const Json& value, CostOptions& costs) {
     const std::string text = written_text(name, value);
     const auto numbers = cost_numbers();
     if (const auto number = std::ranges::find(numbers, name, &CostNumber::key); number != numbers.end()) {
@@ -113,7 +111,7 @@ void read_cost(const std::string& name, const Json& value, CostOptions& costs) {
     }
 }
 
-void read_costs(const std::string& key, const Json& value, Question& question) {
+static void read_costs(const std::string& key, const Json& value, Question& question) {
     each(key, value,
          [&](const std::string& name, const Json& member) { read_cost(name, member, question.costs); });
     check_cost_options(question.costs);
@@ -141,8 +139,6 @@ constexpr std::array kRows = {
     Row{"date", [](const std::string& k, const Json& v, Question& q) { q.date = text_of(k, v); }},
     Row{"charts", [](const std::string& k, const Json& v, Question& q) { q.charts = truth_of(k, v); }},
 };
-
-} // namespace
 
 std::vector<FormField> cost_fields() {
     std::vector<FormField> fields;

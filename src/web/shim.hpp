@@ -1,6 +1,6 @@
 #pragma once
-// What the C++ library of emscripten 3.1.6 (libc++ 14 without threads) lacks of C++20 and of Linux. Included
-// ahead of every file of that build, so that no other file knows of it.
+// Parts of C++20 and of Linux that the C++ library of emscripten 3.1.6 (libc++ 14 without threads) lacks.
+// Included ahead of every file of that build, so that no other file knows of it.
 
 #include <algorithm>
 #include <array>
@@ -129,7 +129,7 @@ constexpr auto count(Range&& range, const Value& value, Member member = {}) {
         range, [&](auto&& x) { return x == value; }, member);
 }
 
-/// What compares two elements by a member of each.
+/// Compares two elements by a member of each.
 template <class Order, class Member>
 constexpr auto by_member(Order& order, Member& member) {
     return [&](auto&& a, auto&& b) {

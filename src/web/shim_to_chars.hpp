@@ -1,6 +1,6 @@
 #pragma once
-// What writes numbers with so many digits, which that library lacks too. Included ahead of the one file that
-// needs it.
+// Writes numbers with so many digits, which that library lacks too. Included ahead of the one file that needs
+// it.
 
 #include <charconv>
 #include <cstdio>

@@ -126,6 +126,41 @@ TEST_CASE("gated recurrences keep a number per channel", "[checkpoint]") {
     CHECK(parameters(c) == 2 * 1000 * 64 + 64 + 4 * (mlp + norms) + 3 * recurrent + attention);
 }
 
+TEST_CASE("neighbours are mixed and a matrix per head is kept, at any length (RWKV-7)", "[checkpoint]") {
+    // BlinkDL/rwkv-7-world, 1.5B (arXiv:2503.14456, table 13); ranks of its form in flash-linear-attention.
+    const std::string fields =
+                          R"({"model_type": "rwkv7", "hidden_size": 2048, "head_dim": 64, "num_heads": 32,
+        "num_hidden_layers": 24, "intermediate_size": 8192, "hidden_ratio": 4.0, "hidden_act": "sqrelu",
+        "vocab_size": 65536, "norm_first": true, "norm_bias": true, "attn": null, "attn_mode": "chunk",
+        "tie_word_embeddings": false)",
+                      ranks = R"(, "decay_low_rank_dim": 96, "a_low_rank_dim": 96, "v_low_rank_dim": 64,
+        "gate_low_rank_dim": 256)";
+    const Checkpoint c = read_checkpoint_config(fields + ranks + "}", "config.json");
+    CHECK(archsim::bind(c.graph, Bindings{}, c.dims).complete());
+    CHECK(parameters(c) == 1527404544);
+    for (const int positions : {10, 10000}) // a state, and the last token in front of both halves
+        CHECK(cache_bytes(c, positions) == 24 * (32 * 64 * 64 * kFloat + 2 * 2048 * kHalf));
+    CHECK_THROWS_WITH(read_checkpoint_config(fields + "}", "config.json"),
+                      Catch::Contains("ranks of decays"));
+}
+
+TEST_CASE("tables for groups of tokens lie in memory beside the model's own", "[checkpoint]") {
+    // LongCat-Flash-Lite: (4 - 1) x 2 tables of 5 x 1000 rows that share the width of 96, and what widens
+    // them.
+    const std::string fields = R"({"model_type": "longcat_flash_ngram", "hidden_size": 96, "num_layers": 2,
+        "num_attention_heads": 4, "q_lora_rank": 16, "kv_lora_rank": 32, "qk_nope_head_dim": 16,
+        "qk_rope_head_dim": 8, "v_head_dim": 16, "ffn_hidden_size": 128, "expert_ffn_hidden_size": 32,
+        "n_routed_experts": 8, "zero_expert_num": 4, "moe_topk": 3, "vocab_size": 1000)";
+    const Checkpoint plain = read_checkpoint_config(fields + "}", "config.json"),
+                     grouped = read_checkpoint_config(fields + R"(, "ngram_vocab_size_ratio": 5,
+        "emb_neighbor_num": 4, "emb_split_num": 2})",
+                                                      "config.json");
+    CHECK(archsim::bind(grouped.graph, Bindings{}, grouped.dims).complete());
+    CHECK(parameters(grouped) - parameters(plain) == 6 * (5000 * 16 + 16 * 96));
+    CHECK(cache_bytes(grouped, 100) == cache_bytes(plain, 100));
+    CHECK_THAT(to_string(grouped.graph.findings.front()), Catch::Contains("look-ups are not priced"));
+}
+
 TEST_CASE("states stand beside attention, or between listed layers of it", "[checkpoint]") {
     const std::string mamba = R"(, "mamba_n_heads": 8, "mamba_d_head": 16, "mamba_d_state": 16,
         "mamba_n_groups": 1, "mamba_d_conv": 4)";

@@ -48,7 +48,7 @@ TEST_CASE("encoders are not read as decoders with a cache", "[checkpoint]") {
         CHECK_THAT(of_type(type), Catch::Contains("encoder with a decoder"));
     CHECK_THAT(of_type("Dream"), Catch::Contains("diffusion language model"));
     CHECK_THAT(of_type("llada"), Catch::Contains("diffusion language model"));
-    CHECK_THAT(of_type("rwkv7"), Catch::Contains("recurrent"));
+    CHECK_THAT(of_type("rwkv6"), Catch::Contains("recurrent"));
     CHECK_THAT(of_type("gemma3_text", R"(, "use_bidirectional_attention": true)"),
                Catch::Contains("every token sees all others"));
     CHECK_THAT(of_type("qwen2", R"(, "is_causal": false)"), Catch::Contains("every token sees all others"));

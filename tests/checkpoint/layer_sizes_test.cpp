@@ -112,6 +112,18 @@ TEST_CASE("layers that share an index have none", "[checkpoint]") {
     CHECK(caches == 4);
 }
 
+TEST_CASE("a tower whose stated inner width is that of the MLP behind its layers", "[checkpoint]") {
+    // GLM-4V: blocks of attention and gated MLPs as wide as the result (vLLM, models/glm4_1v.py).
+    const Checkpoint c = read_checkpoint_config(R"({"text_config": {"model_type": "glm4v_text",
+        "hidden_size": 64, "vocab_size": 1000, "num_hidden_layers": 1, "num_attention_heads": 4,
+        "intermediate_size": 128}, "vision_config": {"model_type": "glm4v", "hidden_size": 32, "depth": 2,
+        "num_heads": 2, "intermediate_size": 96, "out_hidden_size": 64, "image_size": 28, "patch_size": 14,
+        "spatial_merge_size": 2, "temporal_patch_size": 2, "in_channels": 3, "hidden_act": "silu"}})",
+                                                "config.json");
+    const double blocks = 2 * (4 * 32 * 32 + 3 * 32 * 64 + 2 * 32), merger = 64 * 64 + 3 * 64 * 96;
+    CHECK(c.facts.vision_parameters == 32 * 3 * 2 * 14 * 14 + 4 * 32 + blocks + 4 * 32 * 64 + merger);
+}
+
 TEST_CASE("a tower's table of rows and columns, and the square that becomes a token", "[checkpoint]") {
     const Checkpoint c = read_checkpoint_config(R"({"text_config": {"model_type": "llama", "hidden_size": 64,
         "vocab_size": 1000, "num_hidden_layers": 1, "num_attention_heads": 4, "intermediate_size": 128},

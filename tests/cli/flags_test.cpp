@@ -216,7 +216,13 @@ TEST_CASE("names that nobody has lead to those that are near, by what people cal
     CHECK_THAT(said("compare_models resnet18 --hardware NPU"), Catch::Contains("Hailo-8")); // all of them
     CHECK_THAT(said("compare_models resnet18 --hardware 'iPhone 16'"), Catch::Contains("iPhone"));
     CHECK_THAT(said("compare_models llama-3-8b --hardware H100 --users 32"),
-               Catch::Contains("serve_model has it"));
+               Catch::Contains("size_service has it"));
+    CHECK_THAT(said("serve_model llama-3-8b --hardware H100 --users 32"),
+               Catch::Contains("is --concurrency meant?")); // users of a sizing think between questions
+    CHECK_THAT(said("compare_models llama-3-8b --hardware H100 --ttft 1s"),
+               Catch::Contains("is --max-first-token meant?"));
+    CHECK_THAT(said("local_models --on RTX-3060 --min-speed 20"),
+               Catch::Contains("is --min-tokens-per-s meant?"));
     CHECK_THAT(said("discover_models resent50"), Catch::Contains("nearest: resnet50"));
     CHECK_THAT(said("discover_models resnet"), Catch::Contains("resnet18"));
 }

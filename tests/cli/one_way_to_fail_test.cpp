@@ -84,13 +84,18 @@ TEST_CASE("messages repeat no more of an input than one reads", "[cli][hostile]"
     write(workplace.folder() / "m.txt", flood + "\n");
     write(workplace.folder() / "lengths.csv", "prompt_tokens,output_tokens\n" + flood + ",1\n");
     write(workplace.folder() / "config.json", "{\"model_type\": \"" + flood + "\"}");
-    for (const char* command :
-         {"compare_models resnet18 --hardware A100 --measured m.txt",
-          "serve_model llama-3.2-1b --hardware H100 --lengths lengths.csv", "profile_graph ./config.json"}) {
+    std::string many = "{\"devices\": [\"A100\"], \"models\": [\"~\"";
+    for (int i = 0; i < 20'000; ++i)
+        many += ", \"resnet18\"";
+    write(workplace.folder() / "study.json", many + "]}");
+    for (const char* command : {"compare_models resnet18 --hardware A100 --measured m.txt",
+                                "serve_model llama-3.2-1b --hardware H100 --lengths lengths.csv",
+                                "profile_graph ./config.json", "compare_models --study study.json"}) {
         INFO(command);
         const Said said = ends(workplace, std::string(command) + " 2>&1");
         CHECK(said.status != 0);
         CHECK(said.output.size() < 40'000);
+        CHECK(said.output.find("is  meant") == std::string::npos); // where nothing is near
     }
 }
 
@@ -135,4 +140,26 @@ TEST_CASE("patterns of a configuration take no memory of their own", "[cli][host
     for (int i = 0; i < 500; ++i)
         stars += "*l";
     CHECK(with(stars + "z") == 0);
+}
+
+TEST_CASE("a width that no screen has costs nothing", "[cli][hostile]") {
+    const Workplace workplace;
+    const Said said = ends(workplace, "COLUMNS=99999999999 compare_models resnet18 --hardware A100 -q");
+    CHECK(said.status == 0);
+    CHECK(said.output.size() < 40'000);
+}
+
+TEST_CASE("a file of options asks what it says, or is refused", "[cli][hostile]") {
+    const Workplace workplace;
+    using namespace std::string_literals;
+    for (const std::string& text : {"hardware = \"A100\n"s, "hardware = \"\"\"A100\"\"\"\n"s,
+                                    "hardware = \"A1\0"
+                                    "00\"\n"s,
+                                    "config = \"o.toml\"\n"s}) {
+        INFO(text);
+        write(workplace.folder() / "o.toml", text);
+        CHECK(ends(workplace, "compare_models resnet18 -q --config o.toml").status == 2);
+    }
+    write(workplace.folder() / "o.toml", "hardware = [\"A100\", \"H100\"] # it's \"two\n");
+    CHECK(ends(workplace, "compare_models resnet18 -q --config o.toml").status == 0);
 }

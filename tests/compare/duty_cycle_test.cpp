@@ -183,7 +183,9 @@ TEST_CASE("who sleeps is not ranked above who is counted awake without a word", 
     const auto line = [](std::vector<std::string> hardware, double idle_w) {
         const ModelComparison c =
             compared("ds-cnn", std::move(hardware), {.every_s = 10, .battery_wh = 1, .idle_w = idle_w});
-        return in_words(duty_cycles(c.results, {}, {}), c.results, decide(c.results, c.request.decision));
+        const std::vector<DutyCycle> cycles = duty_cycles(c.results, {}, {});
+        const Decision decision = decide(c.results, c.request.decision);
+        return in_words(cycles, c.results, decision) + may_sleep_text(cycles, c.results, decision);
     };
     const std::vector<std::string> both = {"ESP32-S3", "STM32N6"};
     CHECK_THAT(line(both, 0), Catch::Contains("STM32N6 may draw less asleep"));

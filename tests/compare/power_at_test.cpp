@@ -10,6 +10,7 @@
 #include <catch2/catch.hpp>
 
 #include <utility>
+#include <vector>
 
 using namespace archsim;
 using archsim::test::shipped_session;
@@ -78,4 +79,32 @@ TEST_CASE("power times time is energy at every place where power is taken", "[co
                   Approx(g.batch * g.energy_per_request_j()).epsilon(1e-6));
         }
     }
+}
+
+TEST_CASE("power times time is energy at every place on every device", "[compare][laws]") {
+    const Workload network{.model = shipped_session().load("resnet18"), .batch = 2};
+    std::vector<Finding> findings;
+    std::size_t compared = 0;
+    for (const auto& device : shipped_session().hardware().all_devices(findings))
+        for (const Scenario scenario : {Scenario::latency, Scenario::throughput}) {
+            Conditions conditions;
+            conditions.precision = PrecisionConfig::uniform(Precision::int8);
+            conditions.scenario = scenario;
+            const Result r = shipped_session().estimate(network, device->id, conditions);
+            if (!r.ok())
+                continue;
+            for (const PowerBoundary at : {PowerBoundary::chip, PowerBoundary::board, PowerBoundary::wall}) {
+                CAPTURE(device->id, name_of(at), name_of(scenario));
+                CostOptions taken;
+                taken.power_at = at;
+                const auto power = value_of(r, metric::power, taken),
+                           energy = value_of(r, metric::energy, taken);
+                REQUIRE(power.has_value() == energy.has_value());
+                if (!power)
+                    continue;
+                CHECK(*power == Approx(*energy * r.estimate.throughput_per_s).epsilon(1e-9));
+                ++compared;
+            }
+        }
+    CHECK(compared > 1000);
 }

@@ -68,6 +68,11 @@ TEST_CASE("no reader waits for what is no regular file", "[core][hostile]") {
     }
 }
 
+TEST_CASE("no reader waits for a file of the kernel that has nothing more", "[core][hostile]") {
+    // Regular by its kind: whoever may open it reads what there is, and then nothing comes.
+    CHECK_THROWS_AS(read_text_file("/proc/kmsg"), InputError);
+}
+
 TEST_CASE("every reader stays inside of the folders that may be read", "[core][hostile]") {
     const Folder folder;
     read_only_inside({folder.inside("")});

@@ -22,6 +22,8 @@ TEST_CASE("control characters are shown, not sent", "[printable]") {
     CHECK(printable("bell\a, return\r, del\177") == R"(bell\x07, return\x0d, del\x7f)");
     CHECK(printable("\302\2332J") == R"(\x9b2J)");         // CSI in one character
     CHECK(printable("\342\200\256cba") == R"(\u202ecba)"); // right to left
+    CHECK(printable("a\u200f1\u061c2") == R"(a\u200f1\u061c2)");
+    CHECK(printable("a\u2028::error::") == R"(a\u2028::error::)"); // ends a line of editors and browsers
 }
 
 TEST_CASE("bytes that are no UTF-8 are shown", "[printable]") {

@@ -71,21 +71,21 @@ TEST_CASE("CGRA: a product with a fused activation, the network in sections", "[
 
 TEST_CASE("CGRA: blocks that do not fill the units are copied", "[formulas][cgra]") {
     CHECK(cycles(30, 3, 7) == Approx(30 / 2 / 2.0 + 4)); // 2 x 2 blocks, two copies
-    CHECK(cycles(30, 3, 10) == Approx(30 / 2.0 + 4));    // 3 x 2 blocks, no room for a second copy
-    CHECK(cycles(9, 2, 4) == Approx(2 / 2.0 + 4));       // one block, 8 copies: ceil(9 / 8) rows
+    CHECK(cycles(30, 3, 10) == Approx(30 / 2.0 + 3));    // chains of 3: 4 x 2 blocks, no room for copies
+    CHECK(cycles(9, 2, 4) == Approx(3 / 2.0 + 2)); // chains of 2: two blocks, 4 copies: ceil(9 / 4) rows
 }
 
 TEST_CASE("CGRA: no more copies than rows", "[formulas][cgra]") {
     Network network(Precision::fp32);
-    const Mapping few = map_one(*mapper_of("cgra"), network.product(3, 2, 4), network, cgra_fabric(1e6));
-    check_allocation(few, 3, 8, 1, 1);
+    const Mapping few = map_one(*mapper_of("cgra"), network.product(3, 2, 1), network, cgra_fabric(1e6));
+    check_allocation(few, 3, 8, 1, 1 / 4.0); // a chain of one multiply-add
     Network second(Precision::fp32);
     const Mapping many = map_one(*mapper_of("cgra"), second.product(30, 3, 7), second, cgra_fabric(1e6));
     check_allocation(many, 8, 8, 1, 30 * 3 * 7 / (4 * 8 * 30.0));
     Network third(Precision::fp32);
     const Mapping groups =
         map_one(*mapper_of("cgra"), third.convolution(8, 4, 2, 1, 2), third, cgra_fabric(1e6));
-    check_allocation(groups, 8, 8, 1, 1); // 2 groups of one block of 4 x 2, four copies
+    check_allocation(groups, 8, 8, 1, 1 / 2.0); // chains of 2: 2 groups of two blocks, two copies
 }
 
 TEST_CASE("CGRA: sections follow the operators where these are many", "[formulas][cgra]") {

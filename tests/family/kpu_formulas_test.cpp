@@ -84,10 +84,10 @@ TEST_CASE("KPU: depthwise convolution keeps channels on rows and taps on columns
     check_allocation(m, 6, 6, 4 / 6.0, 36 * 7 * 9 / (4 * 25 * 36.0));
 }
 
-TEST_CASE("KPU: one block uses one tile", "[formulas][kpu]") {
+TEST_CASE("KPU: a small product takes a part of several tiles", "[formulas][kpu]") {
     Network network(Precision::bf16);
     const Mapping m = map_one(*mapper_of("kpu"), network.product(5, 5, 64), network, grid(1e6));
-    check_allocation(m, 1, 6, 1, 1);
+    check_allocation(m, 4, 6, 1, 25 / (4 * 9.0)); // 3 x 3 elements of each
 }
 
 TEST_CASE("KPU: element-wise work alone uses every element", "[formulas][kpu]") {

@@ -75,8 +75,32 @@ TEST_CASE("published vLLM rows are told apart by the year of its second engine",
     CHECK(database.runtime("vllm-0.6")->serves(*database.device("H100").device));
     r.source_date = "2025-05";
     CHECK(stacks.of(r) == "vllm");
-    r.variant = "0.12.0"; // the last one but two that made up a step after the other
-    CHECK(stacks.of(r) == "vllm-0.13");
+    // Every release that made up a step after the other, however its number is written.
+    for (const char* variant : {"0.12.0", "0.13.0rc1", "0.9.2", "0.8"}) {
+        r.variant = variant;
+        CHECK(stacks.of(r) == "vllm-0.13");
+    }
+    r.variant = "0.14.1";
+    CHECK(stacks.of(r) == "vllm");
+    r.variant = "nightly";
+    CHECK(stacks.of(r) == "vllm");
+    r.variant = "0.7.3";
+    CHECK(stacks.of(r) == "vllm-0.6");
+    r.variant = "0.11.2";
+    r.client = "InferenceMAX"; // whose scripts schedule ahead
+    CHECK(stacks.of(r) == "vllm");
+}
+
+TEST_CASE("SGLang's later releases, which compile one kernel for all lengths, are told apart", "[run]") {
+    const HardwareDatabase database(std::filesystem::path(ARCHSIM_SOURCE_DIR) / "hardware_db");
+    const MeasuredStacks stacks(database);
+    MeasuredRow r = row_of_stack("2026", "0.5.10.post1");
+    r.runtime = "sglang";
+    CHECK(stacks.of(r) == "sglang");
+    r.variant = "0.5.15";
+    CHECK(stacks.of(r) == "sglang-0.5.15");
+    r.variant = "0.6";
+    CHECK(stacks.of(r) == "sglang-0.5.15");
 }
 
 TEST_CASE("published Neuron rows are told apart by release", "[run]") {

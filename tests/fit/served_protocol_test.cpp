@@ -115,6 +115,8 @@ TEST_CASE("what a benchmark's script does for one model is not done for another"
     };
     CHECK_FALSE(of("vllm", "openai/gpt-oss-120b").whole_graph);
     CHECK(of("vllm", "openai/gpt-oss-120b").captured_tokens == 2048);
+    CHECK(of("vllm", "openai/gpt-oss-120b").prefix_cache);
+    CHECK_FALSE(of("sglang", "Qwen/Qwen3.5-397B-A17B").prefix_cache);
     CHECK(of("vllm", "no script's model").captured_tokens == 0); // the stack's own
     CHECK(of("trt-llm", "openai/gpt-oss-120b").wait_steps == 0);
     CHECK(of("trt-llm", "openai/gpt-oss-120b").step_tokens == 20000);

@@ -28,15 +28,16 @@ const std::string kName = "law";
 
 void add_attention(GgufMaker& f, const std::string& block, const checkpoint::TokenMixer& m,
                    std::int64_t hidden) {
-    const std::int64_t q = m.heads * m.head_size, kv = m.kv_heads * m.head_size;
+    const std::int64_t value = m.value_size > 0 ? m.value_size : m.head_size, q = m.heads * m.head_size,
+                       out = m.heads * value;
     f.tensor(block + "attn_q.weight", {hidden, q});
     if (m.output_gate)
-        f.tensor(block + "attn_gate.weight", {hidden, q});
+        f.tensor(block + "attn_gate.weight", {hidden, out});
     if (m.shares_cache_of < 0)
-        f.tensor(block + "attn_k.weight", {hidden, kv});
+        f.tensor(block + "attn_k.weight", {hidden, m.kv_heads * m.head_size});
     if (m.shares_cache_of < 0 && !m.values_are_keys)
-        f.tensor(block + "attn_v.weight", {hidden, kv});
-    f.tensor(block + "attn_output.weight", {q, hidden});
+        f.tensor(block + "attn_v.weight", {hidden, m.kv_heads * value});
+    f.tensor(block + "attn_output.weight", {out, hidden});
 }
 
 void add_latent(GgufMaker& f, const std::string& block, const checkpoint::TokenMixer& m,
@@ -54,6 +55,42 @@ void add_latent(GgufMaker& f, const std::string& block, const checkpoint::TokenM
     f.tensor(block + "attn_output.weight", {m.heads * m.value_size, hidden});
 }
 
+void add_compressed(GgufMaker& f, const std::string& block, const checkpoint::TokenMixer& m,
+                    std::int64_t hidden) {
+    const std::int64_t width = m.heads * m.head_size, overlap = m.index_heads > 0 ? 2 : 1;
+    f.tensor(block + "attn_q_a.weight", {hidden, m.query_rank});
+    f.tensor(block + "attn_q_b.weight", {m.query_rank, width});
+    f.tensor(block + "attn_kv.weight", {hidden, m.head_size});
+    f.tensor(block + "attn_output_a.weight", {width / m.output_groups, m.output_rank, m.output_groups});
+    f.tensor(block + "attn_output_b.weight", {m.output_groups * m.output_rank, hidden});
+    if (m.ratio > 0) {
+        f.tensor(block + "attn_compressor_kv.weight", {hidden, overlap * m.head_size});
+        f.tensor(block + "attn_compressor_gate.weight", {hidden, overlap * m.head_size});
+        f.tensor(block + "attn_compressor_ape.weight", {overlap * m.head_size, m.ratio});
+    }
+    if (m.index_heads > 0) {
+        f.tensor(block + "indexer.attn_q_b.weight", {m.query_rank, m.index_heads * m.index_size});
+        f.tensor(block + "indexer.proj.weight", {hidden, m.index_heads});
+        f.tensor(block + "indexer.compressor_kv.weight", {hidden, 2 * m.index_size});
+        f.tensor(block + "indexer.compressor_gate.weight", {hidden, 2 * m.index_size});
+    }
+}
+
+void add_compressed_keys(GgufMaker& f, const Decoder& d) {
+    for (const DecoderLayer& layer : d.layers)
+        if (const checkpoint::TokenMixer& m = layer.mixer;
+            m.kind == MixerKind::compressed && m.index_heads > 0) {
+            const std::pair<const char*, std::int64_t> keys[] = {{"output_group_count", m.output_groups},
+                                                                 {"output_lora_rank", m.output_rank},
+                                                                 {"indexer.head_count", m.index_heads},
+                                                                 {"indexer.key_length", m.index_size},
+                                                                 {"indexer.top_k", m.index_keeps}};
+            for (const auto& [key, value] : keys)
+                f.number(kName + ".attention." + key, static_cast<std::uint32_t>(value));
+            return;
+        }
+}
+
 void add_recurrence(GgufMaker& f, const std::string& block, const checkpoint::TokenMixer& m,
                     std::int64_t hidden) {
     const bool delta = m.kind == MixerKind::gated_delta;
@@ -65,6 +102,8 @@ void add_recurrence(GgufMaker& f, const std::string& block, const checkpoint::To
         f.tensor(block + "ssm_ba.weight", {hidden, 2 * m.heads});
     } else {
         f.tensor(block + "ssm_in.weight", {hidden, 2 * inner + 2 * shared + m.heads});
+        if (m.norm != checkpoint::HeadNorm::none)
+            f.tensor(block + "ssm_norm.weight", {inner});
     }
     f.tensor(block + "ssm_conv1d.weight", {m.kernel, inner + 2 * shared});
     f.tensor(block + "ssm_a", {m.heads});
@@ -74,7 +113,7 @@ void add_recurrence(GgufMaker& f, const std::string& block, const checkpoint::To
 /// Sizes of recurrent layers, of which llama.cpp has one set per model.
 void add_recurrent_keys(GgufMaker& f, const Decoder& d) {
     for (const DecoderLayer& layer : d.layers)
-        if (const checkpoint::TokenMixer& m = layer.mixer;
+        if (const checkpoint::TokenMixer& m = layer.beside.value_or(layer.mixer);
             m.kind == MixerKind::gated_delta || m.kind == MixerKind::mamba) {
             const bool delta = m.kind == MixerKind::gated_delta;
             const auto number = [&](const char* key, std::int64_t value) {
@@ -98,11 +137,16 @@ void add_feed_forward(GgufMaker& f, const std::string& block, const checkpoint::
         f.tensor(block + "ffn_down.weight", {ff.inner, hidden});
     }
     if (ff.experts > 0) {
+        const std::int64_t width = ff.latent > 0 ? ff.latent : hidden;
         f.tensor(block + "ffn_gate_inp.weight", {hidden, ff.experts}, 0);
+        if (ff.latent > 0) {
+            f.tensor(block + "ffn_latent_down.weight", {hidden, width});
+            f.tensor(block + "ffn_latent_up.weight", {width, hidden});
+        }
         if (ff.gated)
-            f.tensor(block + "ffn_gate_exps.weight", {hidden, ff.expert_inner, ff.experts});
-        f.tensor(block + "ffn_up_exps.weight", {hidden, ff.expert_inner, ff.experts});
-        f.tensor(block + "ffn_down_exps.weight", {ff.expert_inner, hidden, ff.experts});
+            f.tensor(block + "ffn_gate_exps.weight", {width, ff.expert_inner, ff.experts});
+        f.tensor(block + "ffn_up_exps.weight", {width, ff.expert_inner, ff.experts});
+        f.tensor(block + "ffn_down_exps.weight", {ff.expert_inner, width, ff.experts});
     }
     if (ff.shared_inner > 0) {
         if (ff.gated)
@@ -131,7 +175,8 @@ std::optional<GgufMaker> as_gguf(const Decoder& d) {
     for (std::size_t i = 0; i < d.layers.size(); ++i) {
         const auto& m = d.layers[i].mixer;
         const std::string block = "blk." + std::to_string(i) + ".";
-        const bool attends = m.kind == MixerKind::attention || m.kind == MixerKind::latent;
+        const bool compressed = m.kind == MixerKind::compressed,
+                   attends = m.kind == MixerKind::attention || m.kind == MixerKind::latent || compressed;
         heads.push_back(attends ? static_cast<std::uint32_t>(m.heads) : 0);
         kv_heads.push_back(m.kind == MixerKind::attention ? static_cast<std::uint32_t>(m.kv_heads) : 0);
         windowed.push_back(m.window > 0);
@@ -156,18 +201,31 @@ std::optional<GgufMaker> as_gguf(const Decoder& d) {
             }
             first_latent = false;
             break;
+        case MixerKind::compressed:
+            add_compressed(f, block, m, hidden);
+            break;
         case MixerKind::gated_delta:
         case MixerKind::mamba:
             add_recurrence(f, block, m, hidden);
             break;
+        case MixerKind::convolution:
+            f.tensor(block + "shortconv.conv.weight", {m.kernel, m.heads});
+            f.tensor(block + "shortconv.in_proj.weight", {hidden, 3 * m.heads});
+            f.tensor(block + "shortconv.out_proj.weight", {m.heads, hidden});
+            break;
         default:
             return std::nullopt;
         }
-        if (d.layers[i].feed_forward.linear || m.index_heads > 0) // no file with a sparse index was seen
+        if (d.layers[i].feed_forward.linear || (m.index_heads > 0 && !compressed)) // no file of them was seen
             return std::nullopt;
+        if (const auto& beside = d.layers[i].beside; beside && beside->kind != MixerKind::mamba)
+            return std::nullopt;
+        else if (beside)
+            add_recurrence(f, block, *beside, hidden);
         add_feed_forward(f, block, d.layers[i].feed_forward, hidden);
     }
     add_recurrent_keys(f, d);
+    add_compressed_keys(f, d);
     f.numbers(kName + ".attention.head_count", heads);
     f.numbers(kName + ".attention.head_count_kv", kv_heads);
     f.number(kName + ".expert_used_count",

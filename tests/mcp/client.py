@@ -225,6 +225,28 @@ def check_measured(server, tools):
     assert server.call("compare_models", question) == first, "the same question has another answer after others"
 
 
+def check_shapes(server):
+    """One name or a list of names, texts or objects: the same answer; what cannot be is said of the argument, by its name."""
+    def results(**arguments):
+        answer = server.call("compare_models", arguments)
+        assert not answer["isError"], (arguments, text_of(answer))
+        return answer["structuredContent"]["results"]
+    sizes = {"dim": {"height": 224, "width": 224}}
+    wanted = results(model="resnet18", hardware="H100", precision="fp16", **sizes)
+    for arguments in [{"model": ["resnet18"]}, {"hardware": ["H100"]}, {"precision": ["fp16"]}, {"dim": ["height=224", "width=224"]},
+                      {"batch_size": "1"}, {"batch_size": [1]}]:
+        assert results(**{"model": "resnet18", "hardware": "H100", "precision": "fp16", **sizes, **arguments}) == wanted, arguments
+    for arguments, said in [({"hardware": {"a": 1}}, "hardware: "), ({"hardware": ["H100", ["A100"]]}, "hardware: "), ({"precision": "int7"}, "precision: "),
+                            ({"prompt_tokens": "many"}, "prompt_tokens: ")]:
+        answer = server.call("compare_models", {"model": "resnet18", "hardware": "H100", **arguments})
+        assert answer["isError"] and said in text_of(answer) and "--" not in text_of(answer), (arguments, text_of(answer))
+    advised = server.call("compare_models", {"model": "bert-base", "hardware": "Jetson-Orin-Nano", "precision": "fp32"})
+    helps = advised["structuredContent"]["verdicts"][0]["helps"][0]["asks"]
+    assert helps and "--" not in text_of(advised), text_of(advised)
+    better = results(**{"model": "bert-base", "hardware": "Jetson-Orin-Nano", **helps[0]})
+    assert better[0]["latency_s"] < advised["structuredContent"]["results"][0]["latency_s"] / 1.05
+
+
 def check_errors(server, tools):
     error = server.ask("tools/call", {"name": "compare_model", "arguments": {}})["error"]
     assert error["code"] == INVALID_PARAMS and "compare_models" in error["message"], error
@@ -317,6 +339,7 @@ def main():
         check_valid(server, tools)
         check_requests(server, tools)
         check_errors(server, tools)
+        check_shapes(server)
         check_messages(server)
         asked = check_hostile(server, tools)
         said = server.end()

@@ -130,6 +130,14 @@ def test_notebooks_show_answers(session):
     assert archsim.estimate("resnet18", "H100", precision="fp16").latency_s == result.latency_s
 
 
+def test_advice_is_keywords(session):
+    answer = archsim.compare("bert-base", "Jetson-Orin-Nano", precision="fp32", session=session)
+    assert "--" not in repr(answer)
+    asks = answer.advice[0]["asks"][0]
+    better = archsim.compare("bert-base", "Jetson-Orin-Nano", session=session, **asks)
+    assert better.results[0].latency_s < answer.results[0].latency_s / 1.05
+
+
 def test_results_are_kept_and_compared(session, tmp_path):
     file = tmp_path / "results.db"
     runner = archsim.ComparisonRunner("resnet18", ["cuda", "cpu"], precision="fp16", session=session).run()

@@ -239,9 +239,13 @@ TEST_CASE("what may not lead wins no line of servers, sizes and one machine", "[
         if (m.name == "large")
             m.doubt = {Standing::projected, "no transformer was measured"};
     }
-    // Which model is the largest is no estimate; what is doubtful of its rate stands beside it.
-    CHECK_THAT(text_of(describe(local, {}, Format::text)),
-               Catch::Contains("Largest: large in int4, 100 tokens/s (90.0 to 110; projected)"));
+    for (const Standing standing : {Standing::projected, Standing::refuted}) {
+        local.models.back().doubt.standing = standing;
+        CHECK_THAT(text_of(describe(local, {}, Format::text)),
+                   Catch::Contains("Largest: small in int4, 10.0 tokens/s (9.00 to 11.0)") &&
+                       !Catch::Contains(": large in int4"));
+    }
+    local.models.back().doubt.standing = Standing::projected;
     CHECK(json::parse(to_json(local, LocalView{})).at("models").at(1).at("evidence") == "projected");
 
     SizingRequest request;
@@ -289,7 +293,7 @@ TEST_CASE("what may not lead is said to be so by batches, budgets and checks of 
         BudgetAnswer kept = budget;
         doubt.put(kept.estimates.front().result.estimate);
         CHECK_THAT(text_of(describe(kept, {})), Catch::Contains(doubt.name + ": "));
-        CHECK(json::parse(to_json(kept, {})).at("estimates").at(0).at("evidence") == doubt.name);
+        CHECK(json::parse(to_json(kept, BudgetView{})).at("estimates").at(0).at("evidence") == doubt.name);
     }
 }
 

@@ -1,11 +1,13 @@
 // Laws of image generators: text encoders, denoiser x steps, decoder.
 
 #include "archsim/run/session.hpp"
+#include "estimate/algebra.hpp"
 #include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <map>
 #include <string>
 
 using namespace archsim;
@@ -13,11 +15,13 @@ using namespace archsim;
 namespace {
 
 Result made(const std::string& name, std::map<std::string, std::int64_t> sizes = {}, std::int64_t batch = 1,
-            const std::string& device = "H100") {
+            const std::string& device = "H100", double devices = 1, const std::string& stack = {}) {
     const Session& session = test::shipped_session();
     Workload workload{.model = session.load(name), .batch = batch};
     workload.sizes.dims = std::move(sizes);
     Conditions conditions;
+    conditions.devices = devices;
+    conditions.stack = stack;
     return session.estimate(workload, device, conditions);
 }
 
@@ -127,6 +131,54 @@ TEST_CASE("devices divide the tokens of a denoiser, and each holds all weights",
     CHECK(4 * divided.model->macs == Approx(whole.model->macs).epsilon(0.02));
     conditions.devices = 2;
     CHECK_FALSE(session.estimate(workload, "Coral-Edge-TPU", conditions).ok());
+}
+
+TEST_CASE("what devices that divide tokens exchange is copied before and after", "[diffusion]") {
+    // Queries, keys, values and results of each attention that xDiT divides, two copies each.
+    for (const auto& [name, attentions] :
+         std::map<std::string, int>{{"flux.1-schnell", 57}, {"pixart-sigma", 2 * 28}, {"sd-1.5", 0}}) {
+        INFO(name);
+        const Result two = made(name, {{"steps", 1}}, 1, "H100", 2);
+        REQUIRE(two.ok());
+        const Result& denoiser = *two.parts[two.parts.size() - 2].result;
+        CHECK(std::ranges::count_if(denoiser.model->graph->operators, [&](const Operator& op) {
+                  return op.type == "Transpose" &&
+                         denoiser.model->graph->tensors.at(op.outputs.front()).name.find("/exchange") !=
+                             std::string::npos;
+              }) == 4 * 2 * attentions);
+    }
+}
+
+TEST_CASE("a prompt that does not divide evenly stays whole on every device", "[diffusion]") {
+    const auto share = [](const std::string& name) {
+        const Result one = made(name, {{"steps", 1}}), two = made(name, {{"steps", 1}}, 1, "H100", 2);
+        return 2 * part(two, "transformer").result->model->macs /
+               part(one, "transformer").result->model->macs;
+    };
+    CHECK(share("flux.1-schnell") == Approx(1).epsilon(0.02));
+    CHECK(share("stable-diffusion-3.5-medium") > 1.05); // 333 tokens beside 4096
+    CHECK(share("stable-diffusion-3.5-medium") < 1.09);
+}
+
+TEST_CASE("a host that starts kernels and exchanges slower than devices run them decides", "[diffusion]") {
+    const Result eight = made("flux.1-schnell", {{"steps", 1}}, 1, "H100", 8, "pytorch-eager");
+    REQUIRE(eight.ok());
+    const Result& denoiser = *part(eight, "transformer").result;
+    CHECK(denoiser.estimate.latency_s ==
+          Approx(launches_s(*denoiser.work, *denoiser.machine) +
+                 57 * 4 * denoiser.machine->param(Parameter::link_latency, 0)));
+}
+
+TEST_CASE("the host makes pictures after the device", "[diffusion]") {
+    const auto after = [](std::int64_t side, std::int64_t batch) {
+        const Result r = made("sd-1.5", {{"steps", 2}, {"height", side}, {"width", side}}, batch);
+        double parts = 0;
+        for (const ResultPart& p : r.parts)
+            parts += p.repeat * p.result->estimate.latency_s;
+        return r.estimate.latency_s - parts;
+    };
+    CHECK(after(1024, 1) == Approx(0.039).epsilon(0.01));
+    CHECK(after(512, 2) == Approx(after(1024, 1) / 2).epsilon(0.01));
 }
 
 TEST_CASE("steps are counted from one, and of generators alone", "[diffusion]") {

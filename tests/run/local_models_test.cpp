@@ -229,7 +229,7 @@ TEST_CASE("data begin with what runs, in the order of the table, doubtful or not
     LocalRequest request;
     request.device = "RTX-3060";
     const LocalAnswer answer = local_models(shipped_session(), request);
-    const auto data = nlohmann::json::parse(to_json(answer, {})).at("models");
+    const auto data = nlohmann::json::parse(to_json(answer, LocalView{})).at("models");
     CHECK(data.size() == answer.models.size());
     CHECK(std::is_sorted(data.begin(), data.end(), [](const auto& a, const auto& b) {
         return a.at("fast_enough").template get<bool>() > b.at("fast_enough").template get<bool>();

@@ -137,7 +137,7 @@ TEST_CASE("classes of models are drawn in every format", "[run][model_classes]")
         CHECK_THAT(text, Catch::Contains(words));
     const auto document = nlohmann::json::parse(to_json(c));
     CHECK(document["rows"].size() == 13 * 4);
-    const nlohmann::json described = model_classes_schema();
+    const nlohmann::json described = schema_of<ModelClassComparison, PlainView>();
     const SchemaCheck schema(described);
     const std::vector<Finding> findings = schema.validate(document, "model classes");
     for (const Finding& finding : findings)

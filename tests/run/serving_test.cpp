@@ -5,8 +5,10 @@
 #include "archsim/extend/renderer.hpp"
 #include "archsim/run/serve.hpp"
 #include "archsim/run/step.hpp"
+#include "result/format_parts.hpp"
 #include "session/server/server.hpp"
 #include "support/shipped_session.hpp"
+#include "support/trace_check.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -51,6 +53,39 @@ class OneByOne final : public StepPrices {
 };
 
 } // namespace
+
+TEST_CASE("every step of a run is a slice of its trace, on a track of its engine", "[serving][step]") {
+    ServingRequest request;
+    request.load.count = 60;
+    request.load.rate_per_s = 20;
+    request.load.prompt_tokens = 1500;
+    request.load.output_tokens = 40;
+    request.parallelism = Parallelism{.data = 2};
+    request.find_capacity = false;
+    std::vector<ServedStep> steps;
+    double busy_us = 0;
+    request.plan.on_step = [&](double begins_s, std::span<const StepRequest> held, const StepCost& cost) {
+        steps.push_back({begins_s, StepLoad::of(held), cost});
+        busy_us += 1e6 * cost.seconds;
+    };
+    const Session& session = test::shipped_session();
+    const ServingResult result = run_serving(session, session.load("qwen3-0.6b"), "H100", {}, request);
+    REQUIRE(result.ok);
+    const auto trace = nlohmann::json::parse(serving_trace(result, steps));
+    CHECK(test::trace_faults(trace) == std::vector<std::string>{});
+    std::size_t slices = 0, tracks = 0;
+    double drawn_us = 0;
+    for (const auto& event : trace["traceEvents"]) {
+        tracks += event["name"] == "thread_name" ? 1U : 0U;
+        if (!event["args"].contains("sequences"))
+            continue;
+        ++slices;
+        drawn_us += event["dur"].get<double>();
+    }
+    CHECK(slices == steps.size());
+    CHECK(tracks == 2);
+    CHECK(drawn_us == Approx(busy_us).epsilon(1e-6));
+}
 
 TEST_CASE("served on every device that holds the model: Little's law and conserved tokens", "[serving]") {
     const Session& session = test::shipped_session();
@@ -207,6 +242,61 @@ TEST_CASE("a stack whose host makes up steps in turn is waited for at every step
     conditions.stack = "vllm-0.13";
     const ServingResult served = run_serving(session, model, "H100", conditions, request);
     CHECK(served.summary.time_to_first_s.mean > 0.0077); // requests pass the same process
+}
+
+TEST_CASE("hybrids under SGLang wait for kernels of each length, and for the host between steps",
+          "[serving]") {
+    const Session& session = test::shipped_session();
+    const auto waits = [&](const char* model, const char* stack, LengthShape shape, bool keeps) {
+        ServingRequest request = load_of(0, 40);
+        request.load.shape = shape;
+        request.load.shortest = 0.8;
+        request.load.longest = 1;
+        request.plan.concurrency = 1;
+        request.plan.warm_up = 0;
+        request.plan.engine.prefix_cache = keeps;
+        request.find_capacity = false;
+        Conditions conditions = in_fp8();
+        conditions.stack = stack;
+        const ServingResult r = run_serving(session, session.load(model), "H200", conditions, request);
+        REQUIRE(r.ok);
+        return std::pair(r.summary.time_to_first_s.mean, r.summary.time_per_token_s.mean);
+    };
+    const auto more = [&](const char* model, LengthShape shape, bool keeps) {
+        const auto old = waits(model, "sglang", shape, keeps),
+                   now = waits(model, "sglang-0.5.15", shape, keeps);
+        return std::pair(old.first - now.first, old.second - now.second);
+    };
+    constexpr double kCompiles = 0.09, kTurn = 0.74e-3;
+    const auto spread = more("qwen3.5-27b", LengthShape::uniform, false),
+               equal = more("qwen3.5-27b", LengthShape::constant, false),
+               kept = more("qwen3.5-27b", LengthShape::constant, true);
+    CHECK(spread.first > 0.7 * kCompiles); // 40 prompts of 161 lengths: few are met twice
+    CHECK(spread.first < kCompiles);
+    CHECK(equal.first == Approx(kCompiles / 40));
+    CHECK(equal.second == Approx(0).margin(1e-9));
+    CHECK(kept.second == Approx(kTurn));
+    // Networks without a state, and those whose state follows no delta rule, compile nothing.
+    CHECK(more("llama-3-8b", LengthShape::uniform, true) == std::pair(0.0, 0.0));
+    CHECK(more("nemotron-nano-9b-v2", LengthShape::uniform, false) == std::pair(0.0, 0.0));
+}
+
+TEST_CASE("a server launches the kernels of a prompt that an estimate of the same prompt launches",
+          "[serving]") {
+    const Session& session = test::shipped_session();
+    for (const char* name : {"qwen3.5-27b", "llama-3.2-1b", "nemotron-nano-9b-v2"}) {
+        INFO(name);
+        const Model model = session.load(name);
+        Conditions conditions = in_fp8();
+        conditions.stack = "sglang";
+        const StepEngine engine(session, model, "B200", conditions);
+        const Result r = session.estimate({.model = model, .prompt = Prompt{.tokens = 512, .generate = 1}},
+                                          "B200", conditions);
+        REQUIRE(r.ok());
+        const std::vector<StepRequest> prompt(1, {512, 0});
+        // Small enough that the host decides.
+        CHECK(engine.step(prompt).seconds == Approx(r.generation->time_to_first_token_s).epsilon(0.05));
+    }
 }
 
 TEST_CASE("a share of the memory is what the stack means by it", "[serving]") {

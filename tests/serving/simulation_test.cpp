@@ -761,3 +761,44 @@ TEST_CASE("requests a second times their time are those in flight, of any number
                     CHECK(in_flight >= static_cast<double>(flight) * 0.95);
             }
 }
+
+TEST_CASE("a step with a number of prompt tokens that no step had waits for the kernel compiled for it",
+          "[serving]") {
+    class Compiling final : public StepPrices {
+      public:
+        StepCost price(const StepLoad& load) override { return prices_.price(load); }
+        double cache_bytes(double positions) const override { return positions; }
+        StepCost new_length() const override { return {0.5, 5, 0.5, 5}; }
+
+      private:
+        SimplePrices prices_;
+    } compiling;
+    SimplePrices known;
+    // One after another, so that no two share a step.
+    const auto outcome = [&](StepPrices& prices, const std::vector<std::int64_t>& prompts) {
+        std::vector<ServedRequest> alone(prompts.size());
+        for (std::size_t i = 0; i < prompts.size(); ++i) {
+            alone[i].arrival_s = 10 * static_cast<double>(i);
+            alone[i].prompt_tokens = prompts[i];
+            alone[i].output_tokens = 3;
+        }
+        return simulate_serving(plain(), prices, alone);
+    };
+    const auto more = [&](const std::vector<std::int64_t>& prompts) {
+        const ServingOutcome with = outcome(compiling, prompts), without = outcome(known, prompts);
+        std::vector<double> waits;
+        for (std::size_t i = 0; i < prompts.size(); ++i)
+            waits.push_back(with.requests[i].time_to_first() - without.requests[i].time_to_first());
+        CHECK(with.requests.back().time_per_token() == Approx(without.requests.back().time_per_token()));
+        CHECK(with.prompt_joules - without.prompt_joules ==
+              Approx(10 * (with.prompt_busy_s - without.prompt_busy_s)));
+        return waits;
+    };
+    const std::vector<double> equal = more({100, 100, 100}), each = more({100, 101, 102, 101});
+    CHECK(equal[0] == Approx(0.5));
+    CHECK(equal[1] + equal[2] == Approx(0).margin(1e-12));
+    CHECK(each[0] + each[1] + each[2] == Approx(1.5));
+    CHECK(each[3] == Approx(0).margin(1e-12));
+    // Chunks of a long prompt have the length of a step, and what is left of it.
+    CHECK(more({3 * 512 + 7})[0] == Approx(1));
+}

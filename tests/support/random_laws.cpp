@@ -1,6 +1,7 @@
 #include "support/random_laws.hpp"
 
 #include "archsim/hardware/family.hpp"
+#include "hardware/energy_table.hpp"
 #include "map/on_chip.hpp"
 #include "session/graph_run.hpp"
 
@@ -84,7 +85,8 @@ std::string not_slower(const Result& less, const Result& more, std::string_view 
     return {};
 }
 
-/// What a larger structure may cost: wavefronts fill a larger fabric.
+/// What a larger structure may cost: its choices are those of least cycles, which may move more bytes, and
+/// take more energy where power is limited.
 constexpr double kOfStructure = 0.05;
 
 /// Not slower, or not by more than it saves: a batch is cut where energy times time does not grow either,
@@ -133,8 +135,10 @@ double of_choices(const Result& r) {
     return r.estimate.power_limited || r.estimate.pieces > 1 || of_kernels ? kOfStructure : kRounding;
 }
 
-/// Not the caches of processors: what fitted rates say of a nearer one may be slower than those of the next.
-/// Their cores run streams side by side for throughput, each of which may take longer beside more others.
+/// Not the caches of processors: a byte waits for the level alone that holds it, and what stacks were
+/// measured to take from a cache (2.9 bytes per clock and core) may be less than what DRAM gives, so that a
+/// larger cache holds more of what is slow. That is of the fitted rates, not of physics. Their cores run
+/// streams side by side for throughput, each of which may take longer beside more others.
 Verdict more_structure(Network& network, const Question& q, RandomSource& random, Structure part) {
     if (part == Structure::on_chip_memory && is_of(q, "cpu"))
         return {};
@@ -157,13 +161,15 @@ Verdict more_structure(Network& network, const Question& q, RandomSource& random
     if (part == Structure::units && is_of(q, "cpu") && q.conditions.scenario == Scenario::throughput)
         base.estimate.latency_s = std::max(base.estimate.latency_s, larger.estimate.latency_s);
     const std::string what = fmt::format("{} x {}", name_of(part), factor);
-    // A wavefront fills the whole array: of networks of microseconds that is up to a fifth of the time.
+    // A compiler for systolic arrays cuts columns by their width alone (a measured row of TPU v5e moves where
+    // it is let cut finer), so that a wider array fills for longer: of networks of microseconds a fifth.
     constexpr double kOfFilling = 0.2;
-    const bool fills = is_of(q, "kpu") || (part == Structure::array && is_of(q, "tpu"));
+    const bool array = part == Structure::array;
     return not_worse(base, larger, what,
-                     part == Structure::clock ? kSearch
-                     : fills                  ? kOfFilling
-                                              : kOfStructure);
+                     part == Structure::clock    ? kSearch
+                     : array && is_of(q, "tpu")  ? kOfFilling
+                     : array && is_of(q, "cgra") ? kRounding
+                                                 : kOfStructure);
 }
 
 template <Structure part>
@@ -301,6 +307,17 @@ const std::vector<Pair>& siblings() {
     return pairs;
 }
 
+/// Whether nothing that `b` does takes more energy than on `a`: otherwise a limit of power holds `b` back
+/// more.
+bool draws_no_more(const Machine& a, const Machine& b) {
+    if (!a.energy || !b.energy)
+        return false;
+    const auto no_more = [](const Fact& x, const Fact& y) { return !y.known() || y.value <= x.value_or(0); };
+    const EnergyTable &x = *a.energy, &y = *b.energy;
+    return b.static_power_w <= a.static_power_w && std::ranges::equal(x.mac, y.mac, no_more) &&
+           std::ranges::equal(x.event, y.event, no_more) && y.rated_mac == x.rated_mac;
+}
+
 Verdict bigger_sibling(Network& network, const Question& q, RandomSource& random) {
     if (siblings().empty())
         return {};
@@ -313,7 +330,7 @@ Verdict bigger_sibling(Network& network, const Question& q, RandomSource& random
     if (!a.ok())
         return {};
     const Result b = network.run(other);
-    if (b.estimate.power_limited) // its events may cost more
+    if (b.estimate.power_limited && !draws_no_more(*a.machine, *b.machine))
         return {};
     return not_slower(a, b, pair.less + " -> " + pair.more, 1, kOfStructure);
 }

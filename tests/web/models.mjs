@@ -53,3 +53,20 @@ export function hostileModel() {
   ]);
   return model(graph);
 }
+
+// A GGUF file of a small decoder with a vocabulary of so many words.
+export function ggufOfWords(words) {
+  const number = (value, bytes) => { const made = Buffer.alloc(bytes); made.writeUIntLE(value, 0, Math.min(bytes, 6)); return made; };
+  const text = said => Buffer.concat([number(Buffer.byteLength(said), 8), Buffer.from(said)]);
+  const U32 = 4, TEXT = 8, LIST = 9, F16 = 1;
+  const entries = [[`general.architecture`, TEXT, text('llama')],
+    ...Object.entries({ block_count: 2, embedding_length: 64, 'attention.head_count': 4, 'attention.head_count_kv': 2, context_length: 2048 })
+      .map(([key, value]) => [`llama.${key}`, U32, number(value, 4)]),
+    ['tokenizer.ggml.tokens', LIST, Buffer.concat([number(TEXT, 4), number(words, 8), ...Array.from({ length: words }, (_, i) => text(`word${i}`))])]];
+  const tensors = [['token_embd', [64, words]], ['output_norm', [64]], ['output', [64, words]], ...[0, 1].flatMap(layer =>
+    [['attn_q', [64, 64]], ['attn_k', [64, 32]], ['attn_v', [64, 32]], ['attn_output', [64, 64]], ['ffn_gate', [64, 128]], ['ffn_up', [64, 128]],
+      ['ffn_down', [128, 64]], ['attn_norm', [64]], ['ffn_norm', [64]]].map(([name, shape]) => [`blk.${layer}.${name}`, shape]))];
+  return Buffer.concat([Buffer.from('GGUF'), number(3, 4), number(tensors.length, 8), number(entries.length, 8),
+    ...entries.map(([key, kind, value]) => Buffer.concat([text(key), number(kind, 4), value])),
+    ...tensors.map(([name, shape]) => Buffer.concat([text(`${name}.weight`), number(shape.length, 4), ...shape.map(size => number(size, 8)), number(F16, 4), number(0, 8)]))]);
+}

@@ -19,6 +19,7 @@ export class DeviceView {
       const { question } = this, { text } = await engine.ask({ ...question, ask: 'trace' });
       return question === this.question ? text : '';
     }, name => this.graph.chooseNamed(name));
+    $('#local').addEventListener('toggle', () => this.showLocal(complain));
     this.changed = new Latest(async question => {
       try {
         const answer = await engine.ask(question);
@@ -65,6 +66,20 @@ export class DeviceView {
     return Object.fromEntries(moved.map(input => [input.dataset.change, Number((2 ** input.value).toFixed(4))]));
   }
 
+  // What else the device can be used for, worked out when it is looked for: it takes seconds.
+  async showLocal(complain) {
+    const shown = $('#local > div'), { question } = this;
+    if (!$('#local').open || !question || shown.hasChildNodes()) return;
+    shown.replaceChildren(make('p', { class: 'note', role: 'status' }, 'Estimating every language model of the catalogue'));
+    try {
+      const { sections } = await this.engine.ask({ ask: 'local', hardware: question.hardware });
+      if (question === this.question) showSections(shown, sections, true);
+    } catch (problem) {
+      shown.replaceChildren();
+      complain(problem, shown);
+    }
+  }
+
   slide() {
     this.changed.put({ ...this.question, ask: 'change', changes: this.changes() });
   }
@@ -82,6 +97,8 @@ export class DeviceView {
     $('#graph-section').hidden = answer.graph.length === 0; // a model of several parts has no graph of its own
     $('#timeline-section').hidden = answer.status !== 'ok';
     this.timeline.clear();
+    $('#local > div').replaceChildren();
+    $('#local').open = false;
     await this.graph.show(answer.graph);
   }
 

@@ -1,28 +1,57 @@
 // The library as the page sees it: promises of answers from its worker.
 
+const SLOW = 1000; // milliseconds after which a reader may stop what is worked out
+
 export class Engine {
-  // `worker` runs src/worker.js; `files` are the packed files where the page has them in itself, else null.
-  constructor(worker, files) {
-    this.worker = worker;
-    this.waiting = new Map();
-    this.count = 0;
+  // `start` makes a worker that runs src/worker.js; `files` are the packed files where the page has them in itself, else null;
+  // `slow` is told when an answer takes long, and when nothing is waited for any more.
+  constructor(start, files, slow) {
+    Object.assign(this, { start, files, slow, waiting: new Map(), count: 0, mounted: [] });
+    this.begin();
+  }
+
+  begin() {
+    const worker = this.worker = this.start();
     worker.onmessage = ({ data }) => {
       const { resolve, reject } = this.waiting.get(data.id);
       this.waiting.delete(data.id);
+      this.watch();
       if (data.problem === undefined) resolve(data.value);
       else reject(new Error(data.problem));
     };
-    worker.onerror = event => {
-      for (const { reject } of this.waiting.values()) reject(new Error(event.message || 'the worker has stopped'));
-      this.waiting.clear();
-    };
-    this.opened = this.send({ work: 'open', files });
+    worker.onerror = event => this.fail(event.message || 'the worker has stopped');
+    this.opened = this.send({ work: 'open', files: this.files })
+      .then(() => Promise.all(this.mounted.map(files => this.send({ work: 'mount', files })))); // in their order: the same paths
+  }
+
+  fail(sentence) {
+    for (const { reject } of this.waiting.values()) reject(new Error(sentence));
+    this.waiting.clear();
+    this.watch();
+  }
+
+  // Ends what is worked out. A worker that computes hears nothing: another one takes its place.
+  stop() {
+    this.worker.terminate();
+    this.fail('Stopped.');
+    this.begin();
+  }
+
+  watch() {
+    if (this.waiting.size > 0) {
+      this.timer ??= setTimeout(() => this.slow(true), SLOW);
+      return;
+    }
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    this.slow(false);
   }
 
   send(message) {
     return new Promise((resolve, reject) => {
       const id = ++this.count;
       this.waiting.set(id, { resolve, reject });
+      this.watch();
       this.worker.postMessage({ id, ...message });
     });
   }
@@ -38,6 +67,7 @@ export class Engine {
   // The path by which questions name a dropped model.
   async mount(files, name) {
     await this.opened;
+    this.mounted.push(files);
     return `${await this.send({ work: 'mount', files })}/${name}`;
   }
 }

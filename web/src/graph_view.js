@@ -1,6 +1,7 @@
 // The fused graph of one device: pan, zoom, colours by share of time or by what binds, numbers of a chosen node.
 
 import { $, make } from './dom.js';
+import { folded } from './fold.js';
 import { startWorker } from './start.js';
 
 const SVG = 'http://www.w3.org/2000/svg';
@@ -23,11 +24,15 @@ export class GraphView {
     this.count = 0;
     $('#graph-colour').addEventListener('change', () => this.colour());
     $('#graph-fit').addEventListener('click', () => this.fit(true));
+    $('#graph-fold').addEventListener('change', () => this.show(this.all));
   }
 
   // `nodes` as the answer to "device" has them. Resolves when they are drawn.
-  async show(nodes) {
+  async show(all) {
+    const once = folded(all), nodes = $('#graph-fold input').checked ? once : all;
+    this.all = all;
     this.nodes = nodes;
+    $('#graph-fold').hidden = once.length === all.length;
     $('#graph').replaceChildren();
     if (nodes.length === 0) return;
     const places = await this.place(nodes.map(node => [node.index, node.predecessors]));
@@ -65,9 +70,10 @@ export class GraphView {
     const text = draw('text', { class: 'name', x: left + 8, y: place.y - 2 });
     text.textContent = cut(node.name);
     const kind = draw('text', { x: left + 8, y: place.y + 12 });
-    kind.textContent = `${node.kind}, ${node.numbers.Time}`;
+    const time = node.times ? `${node.times} × ${node.numbers.Time}` : node.numbers.Time;
+    kind.textContent = `${node.kind}, ${time}`;
     const mark = draw('g', { class: 'node', role: 'button', tabindex: '-1', 'data-index': node.index,
-      'aria-label': `${node.name}: ${node.kind}, ${node.numbers.Time}, ${node.numbers['Share of time']} of the time, bound by ${node.numbers['Bound by']}` },
+      'aria-label': `${node.name}: ${node.kind}, ${time}, ${(100 * node.share).toPrecision(2)} % of the time, bound by ${node.numbers['Bound by']}` },
     draw('rect', { x: left, y: top, width: place.width, height: place.height, rx: 6 }), text, kind);
     return mark;
   }
@@ -179,7 +185,7 @@ export class GraphView {
 
   // The subgraph of that name, where it is one.
   chooseNamed(name) {
-    const node = this.nodes?.find(one => one.name === name);
+    const named = this.all?.find(one => one.name === name), node = this.nodes?.find(one => one === named || one.standsFor?.includes(named?.index));
     if (!node) return;
     this.choose(node.index, false);
     this.reveal(this.marks.get(node.index));
@@ -196,7 +202,8 @@ export class GraphView {
       mark.focus({ preventScroll: true });
       this.reveal(mark);
     }
-    $('#node').replaceChildren(make('h4', {}, node.name), make('dl', {}, ...Object.entries({ Kind: node.kind, ...node.numbers })
+    const alike = node.times ? { [`All ${node.times} alike`]: `${(100 * node.share).toPrecision(2)} % of the time` } : {};
+    $('#node').replaceChildren(make('h4', {}, node.name), make('dl', {}, ...Object.entries({ Kind: node.kind, ...alike, ...node.numbers })
       .flatMap(([name, value]) => [make('dt', {}, name), make('dd', {}, value)])),
     make('p', { class: 'note' }, `Operators: ${node.operators.join(', ')}`));
   }

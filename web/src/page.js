@@ -18,7 +18,8 @@ const NEAREST = 20; // devices beside one that was advised, where none was chose
 const PAUSE = 200; // milliseconds without typing before a question is asked
 const VISIT = String(Math.random()); // whose files the history's entries speak of
 
-const engine = openEngine();
+const engine = openEngine(slow => { $('#stop').hidden = !slow || !catalogue; });
+$('#stop').addEventListener('click', () => engine.stop());
 const form = new Form(new Picker());
 let question = fromAddress(location.hash, SAMPLE);
 let answered = null; // the question that the answer shown belongs to

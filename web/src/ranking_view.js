@@ -2,6 +2,14 @@
 
 import { $, make, show } from './dom.js';
 
+const FIRST = 15; // rows that page.css shows, and the beginning of each note, until the reader asks for all: what follows the ranking is near it
+
+function unfold(whole) {
+  $('#ranking').classList.toggle('whole', whole);
+  $('#ranking-all').setAttribute('aria-expanded', whole);
+  $('#ranking-all').textContent = whole ? `The first ${FIRST}` : `All ${$('#ranking tbody').rows.length} rows, and their notes`;
+}
+
 // Draws the answer to "rank"; `choose` is called with a device's name.
 export function showRanking(answer, choose) {
   $('#model-title').textContent = answer.title;
@@ -24,6 +32,10 @@ export function showRanking(answer, choose) {
     rows[i].dataset.evidence = evidence ?? '';
     cell.replaceChildren(make('button', { type: 'button', class: 'do' }, name));
   });
+  $('#ranking-all').hidden = rows.length <= FIRST;
+  unfold($('#ranking').classList.contains('whole'));
+  $('#ranking-all').onclick = () => unfold(!$('#ranking').classList.contains('whole'));
+  $('#ranking').oninput = () => unfold(true); // what is looked for may be anywhere
   $('#ranking').onclick = event => {
     const row = event.target.closest('tbody tr');
     if (row && !event.target.closest('[data-detail]')) choose(row.dataset.hardware);
@@ -42,13 +54,12 @@ function fillPairs(rows) {
 
 // What was tried and helps, as buttons: `use` is called with fields of the question, or with another device.
 export function showAdvice({ advice, rows }, use) {
-  const button = ({ hardware, asked, gain }) => {
-    const words = [...asked.matchAll(/--([a-z-]+)(?: ([^-\s]\S*))?/g)].map(([, flag, text]) => [flag.replaceAll('-', '_'), text ?? 'true']);
-    const { hardware: device, batch_size: batch, ...fields } = Object.fromEntries(words);
-    const shown = words.map(([key, text]) => (key === 'hardware' ? text : text === 'true' ? key.replaceAll('_', ' ') : `${key.replaceAll('_', ' ')} ${text}`)).join(', ');
+  const button = ({ hardware, fields: asked, gain }) => {
+    const { hardware: device, ...fields } = asked;
+    const shown = Object.entries(asked).map(([key, text]) => (key === 'hardware' ? text : text === 'true' ? key.replaceAll('_', ' ') : `${key.replaceAll('_', ' ')} ${text}`)).join(', ');
     const label = rows.find(row => row.hardware === hardware)?.label ?? hardware;
     const made = make('button', { type: 'button' }, `${shown}: ${label} ${Number(gain.toPrecision(3))}×`);
-    made.addEventListener('click', () => use({ ...fields, ...(batch && { batch }) }, device));
+    made.addEventListener('click', () => use(fields, device));
     return made;
   };
   $('#advice').hidden = advice.length === 0;

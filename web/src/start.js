@@ -15,10 +15,10 @@ export function startWorker(name) {
   return new Worker(inside ? URL.createObjectURL(new Blob([inside.textContent], { type: 'text/javascript' })) : name);
 }
 
-export function openEngine() {
+export function openEngine(slow) {
   const packed = [...document.querySelectorAll('script[type="application/gzip+base64"]')];
   const files = packed.length ? Object.fromEntries(packed.map(script => [script.dataset.file, bytesOf(script)])) : null;
-  return new Engine(startWorker('worker.js'), files);
+  return new Engine(() => startWorker('worker.js'), files, slow);
 }
 
 // Keeps the page for when there is no network, where it is served beside its files; true once all of it is kept.

@@ -43,7 +43,7 @@ async function openLibrary() {
 
 const ask = question => library.ccall('archsim_answer', 'string', ['string'], [JSON.stringify(question)]);
 
-// The graphs of a catalogue model, once.
+// The graphs of a catalogue model, once; without a name those of the language models that machines are asked for.
 async function fetchGraphs(model) {
   const { files } = JSON.parse(ask({ ask: 'files', model }));
   await Promise.all(files.map(async path => {
@@ -64,7 +64,7 @@ function mount(files) {
 }
 
 async function answer(question) {
-  if (question.model !== undefined) await fetchGraphs(question.model);
+  if (question.model !== undefined || question.ask === 'local') await fetchGraphs(question.model);
   return ask(question);
 }
 

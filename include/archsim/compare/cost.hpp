@@ -1,5 +1,5 @@
 #pragma once
-// What an inference costs: rented by the hour, or owned (price over years of use, and electricity), and the
+// The cost of an inference: rented by the hour, or owned (price over years of use, and electricity), and the
 // carbon dioxide of that electricity. From the throughput and energy of an estimate; nothing here estimates
 // anew.
 
@@ -13,10 +13,9 @@
 
 namespace archsim {
 
-/// Of 365.25 days.
+/// A year of 365.25 days.
 inline constexpr double kHoursPerYear = 8766, kHoursPerMonth = kHoursPerYear / 12;
 
-/// What an electricity meter counts in.
 inline constexpr double kJoulesPerKwh = 3.6e6;
 
 /// How devices are had. A comparison of bought with rented devices says so.
@@ -38,8 +37,8 @@ struct CostOptions {
     double utilization = 0.6;
     double pue = 0;              ///< facility over IT power; 0: as pue_of() says
     double grid_intensity = 480; ///< g CO2e per kWh; world 2023, Ember Global Electricity Review 2024
-    /// Of power, energy and efficiency; absent: the wall of a device that is named with its computer, and of
-    /// all that are compared with one; else the chip.
+    /// Where power, energy and efficiency are taken; absent: the wall of a device that is named with its
+    /// computer, and of all that are compared with one; else the chip.
     std::optional<PowerBoundary> power_at = {};
     Tenure tenure = Tenure::cheaper;
     std::vector<GivenPrice> prices; ///< the last one of a device and kind counts
@@ -89,7 +88,7 @@ inline double pue_of(const Device& device, double stated) {
     return stated > 0 ? stated : device.for_servers ? kDataCentrePue : 1;
 }
 
-/// What the tokens of a language model cost, those read and those written apart.
+/// The costs of a language model's tokens, those read and those written apart.
 struct TokenCosts {
     Cost prompt, output; ///< per token
 };

@@ -1,5 +1,5 @@
 #pragma once
-// What generating text costs: the prompt in one pass, then one step per token over a growing context.
+// The cost of generating text: the prompt in one pass, then one step per token over a growing context.
 
 #include "archsim/core/export.hpp"
 #include "archsim/estimate/estimate.hpp"
@@ -25,8 +25,8 @@ struct SaturatedServing {
     double energy_per_token_j = 0;
 };
 
-/// What is too much for the device's memory kept in host memory, and read over the host link in every pass
-/// that needs it: the time when the link works beside everything else, and when all waits for it.
+/// Weights that are too much for the device's memory, kept in host memory and read over the host link in
+/// every pass that needs it: the time when the link works beside everything else, and when all waits for it.
 struct OffloadChoice {
     std::string part; ///< "layers", "experts" or "cache"
     double bytes = 0; ///< per device, in host memory

@@ -1,5 +1,5 @@
 #pragma once
-// What was measured and where: what estimates are held against, and what Session::given() takes.
+// Measurements with their conditions: what estimates are held against, and what Session::given() takes.
 
 #include "archsim/estimate/estimate.hpp"
 
@@ -54,8 +54,8 @@ struct MeasuredRow {
     bool transfers =
         false;            ///< every batch waits for its copies in and out, and for no other work of the host
     bool sampled = false; ///< tokens were drawn from the likeliest (top-p), not taken greedily
-    /// What else than the device and its kernels decided the time: "host" or "slow_kernel"; empty: nothing.
-    /// No fit uses such a row.
+    /// The cause, other than the device and its kernels, that decided the time: "host" or "slow_kernel";
+    /// empty: nothing. No fit uses such a row.
     std::string decided_by;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// What a result is measured by. Every metric is one row of a table, and everything that shows, writes, limits
-// or ranks results iterates the table: reports, CSV and JSON rows, sweeps, `--max-KEY` and `--min-KEY`,
+// The metrics of results. Every metric is one row of a table, and everything that shows, writes, limits or
+// ranks results iterates the table: reports, CSV and JSON rows, sweeps, `--max-KEY` and `--min-KEY`,
 // `--sort`, `--metric`, Pareto fronts, studies, the C and Python interfaces.
 //
 //   key          field                   unit  better  shown as
@@ -45,7 +45,7 @@ struct Measure {
 
 enum class Better : std::uint8_t { lower, higher };
 
-/// What a metric's values are: decides the units of a limit ("50ms") and the words of a value ("431 us").
+/// The kind of a metric's values: decides the units of a limit ("50ms") and the words of a value ("431 us").
 enum class QuantityKind : std::uint8_t { number, time, energy, power, bytes, rate, ratio, money, carbon };
 
 /// One row of the table. `key`, `title`, `unit`, `better` and `measure` make a metric; the rest says how it
@@ -168,7 +168,7 @@ inline std::vector<MetricField> fields_of(const MetricTable& table) {
     return fields;
 }
 
-/// What a metric makes of an estimate; absent where there is no estimate, or no value (a price that nobody
+/// The value of a metric for a result; absent where there is no estimate, or no value (a price that nobody
 /// published, the energy of a chip whose static power nobody knows).
 ARCHSIM_API std::optional<Measure> measure_of(const Result& result, const Metric& metric,
                                               const CostOptions& conditions = {});
@@ -183,7 +183,7 @@ inline double value_or_nan(const Result& result, const Metric& metric, const Cos
     return value_of(result, metric, conditions).value_or(std::numeric_limits<double>::quiet_NaN());
 }
 
-/// What results are ranked by when nothing else is asked for: latency, throughput when saturated, and on a
+/// The metric that ranks results when nothing else is asked for: latency, throughput when saturated, and on a
 /// battery the average power, which says how long that lasts.
 inline const Metric& ranked_by(const Conditions& conditions) {
     return conditions.duty.battery_wh > 0                ? metric::power

@@ -50,7 +50,7 @@ struct Result {
     Estimate estimate;             ///< with parts: their sum; of generated text: the whole answer
     std::vector<ResultPart> parts; ///< of a multi-part model
     std::shared_ptr<const GenerationEstimate> generation; ///< of a language model with a prompt
-    /// What each of Conditions::duty's companions does alone on the same device.
+    /// The result of each of Conditions::duty's companions alone on the same device.
     std::vector<std::shared_ptr<const Result>> beside = {};
 
     /// True when there is an estimate.

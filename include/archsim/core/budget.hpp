@@ -1,5 +1,5 @@
 #pragma once
-// What one model file may cost before it is refused, so that a program that takes files from others is not
+// The limits on one model file before it is refused, so that a program that takes files from others is not
 // taken down by one.
 
 namespace archsim {

@@ -32,7 +32,7 @@ struct Source {
     std::string cite;
 };
 
-/// What measurements say of an estimate: the chip was measured with such networks under this stack, others of
+/// How measurements bear on an estimate: the chip was measured with such networks under this stack, others of
 /// its generation or other networks were, none of its kind was, some refute it, or it leaves a part of the
 /// network out.
 enum class Standing : std::uint8_t { measured, related, projected, refuted, incomplete };

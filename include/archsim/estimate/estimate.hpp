@@ -108,12 +108,13 @@ struct MemoryEstimate {
     double capacity_bytes = 0;  ///< of one chip's memory; 0 = unknown
 };
 
-/// What one model costs on one machine, all of its devices together.
+/// The estimate of one model on one machine, all of its devices together.
 struct Estimate {
     Status status = Status::ok;
     std::string reason; ///< one sentence when not ok
-    /// What the numbers leave out where a part of the model is not understood and that was accepted: they are
-    /// bounds then, and so are the intervals (at least so long, at most so many). Empty for whole models.
+    /// The part that the numbers leave out where a part of the model is not understood and that was accepted:
+    /// they are bounds then, and so are the intervals (at least so long, at most so many). Empty for whole
+    /// models.
     std::string uncounted;
     std::string precision_note; ///< what the device does instead of the requested format
     PrecisionConfig executed;
@@ -139,7 +140,8 @@ struct Estimate {
     bool projected = false;
     bool related = false; ///< such networks were measured on others of its generation, or others on the chip
     std::string unlike; ///< "no transformer was measured": not on this chip under this stack; empty: one was
-    /// What measured rows say against it, "detectors were measured 2 to 5 times slower ...", and how many do.
+    /// The verdict of measured rows against it, "detectors were measured 2 to 5 times slower ...", and how
+    /// many do.
     std::string refuted, refuted_rows;
     EnergyBreakdown energy; ///< whole batch
     EventCounts events;

@@ -4,7 +4,7 @@
 
 namespace archsim {
 
-/// What a software stack joins into one kernel. Data of the runtime, read from its JSON.
+/// The joins that a software stack makes into one kernel. Data of the runtime, read from its JSON.
 /// @code
 /// FusionPolicy policy = FusionPolicy::unfused();
 /// policy.batch_norm = policy.activation = true; // what a first compiler of one's own would join

@@ -18,15 +18,15 @@ namespace archsim {
 
 enum class Align : std::uint8_t { left, right };
 
-/// What a cell means, for colour and emphasis; the text must carry the meaning alone.
+/// The meaning of a cell, for colour and emphasis; the text must carry the meaning alone.
 enum class Tone : std::uint8_t { plain, good, bad, muted, strong };
 
-/// What a cell is in JSON: a number, a whole number, true or false, or a text even where it is empty. A cell
-/// without a value is its text, or null.
+/// The type of a cell in JSON: a number, a whole number, true or false, or a text even where it is empty. A
+/// cell without a value is its text, or null.
 enum class CellKind : std::uint8_t { number, count, flag, text };
 
-/// What a number may be, in SI: renderers may draw it beside the text, as a bar on a logarithmic scale of the
-/// whole column. In a column of intervals it is the cell itself.
+/// The range of a number, in SI: renderers may draw it beside the text, as a bar on a logarithmic scale of
+/// the whole column. In a column of intervals it is the cell itself.
 struct CellInterval {
     double low = 0, value = 0, high = 0;
 };
@@ -61,7 +61,7 @@ struct Column {
 
 /// A line under a table.
 struct TableNote {
-    /// Of the column with the key `of`; empty: of the table as a whole.
+    /// A note on the column with the key `of`; empty: on the table as a whole.
     template <std::convertible_to<std::string> Text>
     TableNote(Text&& line, std::string of = {}) : text(std::forward<Text>(line)), column(std::move(of)) {}
     std::string text;
@@ -108,8 +108,8 @@ struct Bullets {
     std::vector<std::string> items;
 };
 
-/// What a reader takes away, on top of an answer: the first line is the answer, the others say how sure it is
-/// and what binds it.
+/// The sentences on top of an answer: the first line is the answer, the others say how sure it is and what
+/// binds it.
 struct Takeaway {
     std::vector<std::string> lines;
 };
@@ -119,7 +119,7 @@ struct Command {
     std::string line;
 };
 
-/// What a chart shows. Values are in the unit that the axis title names.
+/// The kinds of charts. Values are in the unit that the axis title names.
 enum class ChartKind : std::uint8_t {
     scatter,     ///< x and y with intervals; joined series are lines (a Pareto front)
     line,        ///< y over x
@@ -176,7 +176,7 @@ struct RenderOptions {
     int width = 100; ///< columns of the terminal
     bool color = false;
     bool unicode = true; ///< box characters and µ; false: ASCII only
-    /// Of an HTML page: the command line that made it and the day, as its foot shows them; empty: left out.
+    /// For an HTML page: the command line that made it and the day, as its foot shows them; empty: left out.
     std::string command = {}, date = {};
 };
 

@@ -48,7 +48,7 @@ enum class DataType : std::uint8_t {
     uint2 = 25,
     int2 = 26,
 };
-/// What is known of an element type.
+/// The properties of an element type.
 struct DataTypeRow {
     std::string_view name;
     int bits; ///< per element as stored: packed as onnx.proto says; a string counts as one 64-bit reference

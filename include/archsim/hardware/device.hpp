@@ -49,7 +49,7 @@ enum class MemoryRank : std::uint8_t {
     last, ///< shared last-level cache: L3, system-level cache
     other ///< register files, scratchpads, buffers
 };
-/// What a capacity and a rate per clock hold for.
+/// The unit that a capacity and a rate per clock hold for.
 enum class MemoryScope : std::uint8_t {
     unit, ///< each core, multiprocessor, tile, array, cluster
     chip  ///< all units together
@@ -102,7 +102,7 @@ struct RentalSize {
     double devices = 1, usd_per_hour = 0;
 };
 
-/// What a device costs to buy or to rent.
+/// The price of a device, bought or rented.
 struct Price {
     Fact amount; ///< USD or USD/h
     std::string date, instance;
@@ -139,8 +139,8 @@ struct Device {
     Fact clock_all_core;          ///< highest with every core busy
     Fact clock_sustained;         ///< under dense matrix work within the power limit
     Fact clock_vector;
-    /// Of a design change: what other devices tell of energy holds at the clock before it, and what is known
-    /// of the device's own die grows with its units, the sides of its arrays and its memory.
+    /// For a changed design: what other devices tell of energy holds at the clock before it, and what is
+    /// known of the device's own die grows with its units, the sides of its arrays and its memory.
     double clock_change = 1, unit_change = 1, array_change = 1, memory_change = 1;
     std::vector<Engine> engines;
     std::vector<StatedPeak> peaks;

@@ -40,7 +40,7 @@ struct NamesOf<Structure> {
 };
 
 struct Device;
-// Of the modules above: a row holds functions on them.
+// Types of the modules above: a row holds functions on them.
 class Mapper;
 struct Machine;
 
@@ -52,7 +52,7 @@ struct TileKind {
     std::array<Fact, kPrecisionCount> ops_per_clock{};
 };
 
-/// What only devices of one family state. Each family derives a struct of its own (see FactsOf).
+/// Facts that only devices of one family state. Each family derives a struct of its own (see FactsOf).
 struct ARCHSIM_API FamilyFacts {
     virtual ~FamilyFacts() = default;
     /// A copy of the same type.
@@ -119,8 +119,8 @@ struct FactRow {
     std::string_view doc;        ///< one sentence, for the schema
     std::string_view unit = "1"; ///< any unit of its dimension; values are kept in the library's unit of it
     double low = 1, high = std::numeric_limits<double>::infinity(); ///< outside, a number cannot be meant
-    /// What multiplies it: counts are rounded to whole ones, of [rows, columns] the rows grow. Kinds of tiles
-    /// follow units and arrays without being told.
+    /// The design change that multiplies it: counts are rounded to whole ones, of [rows, columns] the rows
+    /// grow. Kinds of tiles follow units and arrays without being told.
     std::optional<Structure> scales_with{};
     bool required = false;
     std::string_view unless{};                 ///< a fact that stands in for this one where it is required
@@ -155,7 +155,7 @@ std::unique_ptr<FamilyFacts> empty_facts() {
 
 /// The aspect that every family states: how a new operator comes onto it.
 inline constexpr std::string_view kProgrammability = "programmability";
-/// What holds of every device of a family and no number says.
+/// A property of every device of a family that no number says.
 struct FamilyProperty {
     std::string_view aspect; ///< kProgrammability, "driver", "timing", "flexibility", "use" ...
     std::string_view text;   ///< "fixed function"
@@ -206,7 +206,7 @@ class ARCHSIM_API Family {
     /// That row, which must be in the table.
     explicit Family(const FamilyRow& row) : row_(&row) {}
 
-    /// What the table says of it.
+    /// Its row of the table.
     const FamilyRow& row() const { return *row_; }
     /// Place in the table; families() of no family.
     std::size_t index() const;

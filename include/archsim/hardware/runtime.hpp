@@ -32,7 +32,7 @@ struct ParameterEntry {
     std::vector<std::pair<std::string, Fact>> by_generation;
 };
 
-/// What a stack multiplies in when it is given fp32 tensors and told nothing else.
+/// The formats that a stack multiplies in when it is given fp32 tensors and told nothing else.
 struct Fp32Mathematics {
     Precision products = Precision::fp32, convolutions = Precision::fp32;
     Precision stored = Precision::fp32;   ///< tensors that only such products read
@@ -46,6 +46,9 @@ struct MeasuredAs {
     int until = 0;       ///< published in this year or before; 0: any year
     std::string variant; ///< as the measurements name the release or the way of calling; empty: any
     std::string noted;   ///< words in the note of rows that name no variant; empty: none
+    /// Releases from one on, and before another, as the variant names them; empty: any.
+    std::string since, before;
+    std::string except; ///< client whose scripts start the stack as later releases start; empty: none
 };
 
 /// How to measure what an estimate says: a line for the shell, or why there is none. check_command() fills
@@ -112,7 +115,7 @@ struct Runtime {
 
     /// True when the device names this stack, or names none while family, vendor and generation fit.
     ARCHSIM_API bool serves(const Device& device) const;
-    /// What it joins into one kernel on devices of that family.
+    /// The joins that it makes on devices of that family.
     const FusionPolicy& fusion_on(Family family) const {
         const auto own = fusion_by_family.find(family);
         return own != fusion_by_family.end() ? own->second : fusion;

@@ -25,7 +25,7 @@ struct NamesOf<Scope> {
     static constexpr std::array<std::string_view, 2> all = {"kernel", "end_to_end"};
 };
 
-/// What a demand is made on. A rate exists for each; see Machine::rate.
+/// The resources that demands are made on. A rate exists for each; see Machine::rate.
 enum class Resource : std::uint8_t {
     matrix_cycles,  ///< cycles of the matrix engine's clock
     vector_cycles,  ///< cycles of the vector engine's clock
@@ -42,8 +42,7 @@ enum class Resource : std::uint8_t {
     count_
 };
 inline constexpr std::size_t kResourceCount = static_cast<std::size_t>(Resource::count_);
-/// What people call it.
-/// Names of its values.
+/// Names for people. Names of its values.
 template <>
 struct NamesOf<Resource> {
     static constexpr std::array<std::string_view, 12> all = {
@@ -105,8 +104,8 @@ struct Machine {
     double power_limit_w =
         0; ///< of one chip: the mode's, else the thermal design power; 0 = unknown or estimated
     double power_budget_w = 0; ///< the same where it is an estimate: it bounds energy, not the clock
-    /// What every event's price is multiplied with: where a budget is an estimate, what made the chip as it
-    /// is described meet it (Estimate::energy_scale), once something about it is changed.
+    /// A factor on every event's price: where a budget is an estimate, what made the chip as it is described
+    /// meet it (Estimate::energy_scale), once something about it is changed.
     double price_scale = 1;
     double static_power_w = 0;        ///< of one chip
     double memory_capacity_bytes = 0; ///< of one chip, or of `host`; 0 = unknown

@@ -14,7 +14,7 @@
 
 namespace archsim {
 
-/// What can be changed. Each is a factor on the machine's own value.
+/// The values that can be changed. Each is a factor on the machine's own value.
 enum class Lever : std::uint8_t {
     peak,             ///< speed of matrix, vector and special engines
     bandwidth,        ///< external memory
@@ -32,7 +32,7 @@ enum class Lever : std::uint8_t {
 };
 inline constexpr std::size_t kLeverCount = static_cast<std::size_t>(Lever::count_);
 
-/// What a lever is called.
+/// The names of a lever.
 struct LeverInfo {
     std::string_view name;  ///< flag value and JSON key: "bandwidth"
     std::string_view title; ///< "memory bandwidth"

@@ -1,5 +1,5 @@
 #pragma once
-// What a mapper sees: a fused subgraph with its bytes at the precision that runs.
+// The work that a mapper sees: a fused subgraph with its bytes at the precision that runs.
 
 #include "archsim/core/precision.hpp"
 #include "archsim/ops/shaped_graph.hpp"
@@ -20,7 +20,7 @@ struct OperatorUse {
     Precision compute = Precision::fp32; ///< format of its arithmetic
     bool anchor = false;
     bool supported = true; ///< false: the runtime's fallback executes it
-    /// Of one that is not: the accelerator stops for it, its operands come from there, its results go back.
+    /// For one that is not: the accelerator stops for it, its operands come from there, its results go back.
     bool switches = true, fetches = true, returns = true;
     double read_bytes = 0; ///< activations, unfused boundary
     double written_bytes = 0;
@@ -29,7 +29,7 @@ struct OperatorUse {
     double input_elements = 0;
 };
 
-/// What one fused subgraph does and moves, at the formats that run.
+/// The operations and bytes of one fused subgraph, at the formats that run.
 struct SubgraphWork {
     std::string_view name;
     std::uint32_t index = 0;
@@ -83,13 +83,13 @@ struct MemoryPlan {
 
 struct SubgraphClasses;
 
-/// What a network does and moves: the same for every device that fuses and computes alike.
+/// The operations and bytes of a network: the same for every device that fuses and computes alike.
 struct NetworkWork {
     const ShapedGraph* graph = nullptr;
     const Partition* partition = nullptr;
     PrecisionConfig precision;
     std::vector<SubgraphWork> subgraphs;
-    /// What the operators of `subgraphs` lie in, one behind the other.
+    /// The storage of the operators of `subgraphs`, one behind the other.
     std::shared_ptr<const std::vector<OperatorUse>> uses;
     /// For each subgraph the first one of its equivalence class: the same in everything but name and place;
     /// empty where that was not looked for. A class is mapped and priced once.

@@ -16,7 +16,7 @@
 
 namespace archsim {
 
-/// What a piece of hardware has to do for an operator.
+/// The kinds of work that operators ask of hardware.
 enum class OpKind : std::uint8_t {
     free,          ///< nothing at run time: reshape, identity, constants, folded shape arithmetic
     convolution,   ///< contraction with a sliding window (grouped and depthwise too)

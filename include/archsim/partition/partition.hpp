@@ -62,7 +62,7 @@ struct SubgraphMember {
     bool operator==(const SubgraphMember&) const = default; ///< the same place for the same reason
 };
 
-/// What runs as one kernel or one layer.
+/// Operators that run as one kernel or one layer.
 struct Subgraph {
     std::string name;         ///< name of the anchor operator
     std::uint32_t anchor = 0; ///< operator that gives the subgraph its kind
@@ -96,7 +96,7 @@ struct Partition {
     std::vector<Subgraph> subgraphs;          ///< topological order
     std::vector<Buffer> buffers;              ///< what crosses subgraphs, with its lifetime
     std::vector<std::uint32_t> critical_path; ///< longest chain by subgraph count
-    /// Of every product (matmul, convolution) and pooling the next one with the same main input, after the
+    /// For every product (matmul, convolution) and pooling the next one with the same main input, after the
     /// last of them the first again; of everything else the subgraph itself.
     std::vector<std::uint32_t> next_reader;
     bool operator==(const Partition&) const = default; ///< cut alike, for the same reasons

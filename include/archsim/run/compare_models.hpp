@@ -11,7 +11,7 @@
 
 namespace archsim {
 
-/// What is asked, and what runs.
+/// The question, which is what runs.
 struct CompareModelsRequest {
     std::vector<std::string> models; ///< catalogue names or paths: each in turn is the workload's model
     std::string deployment;          ///< named set of devices, beside those that `hardware` names
@@ -58,8 +58,8 @@ ARCHSIM_API ModelComparison compare_models(const Session& session, CompareModels
 ARCHSIM_API ModelComparison compare_models(const Session& session, CompareModelsRequest request,
                                            const Model& loaded);
 
-/// What compare_models prints of a comparison: the ranking with intervals, what binds each device, and hints.
-/// CSV: one flat table; HTML: with charts.
+/// The report that compare_models prints of a comparison: the ranking with intervals, what binds each device,
+/// and hints. CSV: one flat table; HTML: with charts.
 /// @code
 /// const Session session;
 /// CompareModelsRequest request;

@@ -20,9 +20,9 @@ struct ImportedGraph {
 
 class PreparedWorkloads;
 
-/// What Session::load returns, whatever its kind: one graph, several that run one after another, or a
-/// language model. Ready for Session::estimate in a Workload; copies share what was bound and counted. Safe
-/// to use from many threads.
+/// A loaded model, whatever its kind: one graph, several that run one after another, or a language model.
+/// Ready for Session::estimate in a Workload; copies share what was bound and counted. Safe to use from many
+/// threads.
 struct Model : ImportedGraph { ///< `graph` is null for a model that has parts only
     /// Parts in the order they run; empty for a single graph.
     std::vector<Model> parts;

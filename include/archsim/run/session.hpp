@@ -68,7 +68,7 @@ class Session {
     /// Throws InputError with the nearest names, and where SessionOptions::budget is spent.
     ARCHSIM_API Model load(std::string_view name_or_path) const;
 
-    /// What a workload costs on a device: "H100", "KPU-T64@3W" or a device file. A device that cannot carry
+    /// The cost of a workload on a device: "H100", "KPU-T64@3W" or a device file. A device that cannot carry
     /// the workload is a result whose status and reason say why. Throws InputError with the nearest names for
     /// a device, power mode or software stack that does not exist, and what facts() throws.
     ARCHSIM_API Result estimate(const Workload& workload, std::string_view device,

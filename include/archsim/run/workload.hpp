@@ -1,5 +1,5 @@
 #pragma once
-// What is estimated: the half of a question that is not the conditions.
+// The workload that is estimated: the half of a question that is not the conditions.
 
 #include "archsim/ops/shaped_graph.hpp"
 #include "archsim/run/model.hpp"

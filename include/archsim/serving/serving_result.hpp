@@ -1,5 +1,5 @@
 #pragma once
-// What a serving run on a device says: the answer of serve_model.
+// The result of a serving run on a device: the answer of serve_model.
 
 #include "archsim/core/export.hpp"
 #include "archsim/core/provenance.hpp"
@@ -53,7 +53,7 @@ struct ServiceLevel {
 struct PercentileBounds {
     Percentiles low, high;
 };
-/// Of what clients wait for.
+/// Bounds of the waits of clients.
 struct WaitBounds {
     PercentileBounds time_to_first_s, time_per_token_s, end_to_end_s;
 };
@@ -65,12 +65,13 @@ struct ServingResult {
     bool ok = false;
     std::string reason;         ///< one sentence when not ok
     Doubt doubt;                ///< why it may not be named first
+    std::string steps_refuted;  ///< what measurements say against its single steps
     double rate_per_s = 0;      ///< offered; 0: a fixed concurrency
     std::int64_t in_flight = 0; ///< requests held in flight; 0: a rate
     double capacity_per_s = 0;  ///< requests per second that it stands in the long run
     bool overloaded = false;
     double cache_bytes_per_token = 0, cache_room_bytes = 0; ///< of one engine, all its devices
-    /// What a sequence of the mean length takes beside that: full windows, and states of fixed size.
+    /// The bytes of a sequence of the mean length beside that: full windows, and states of fixed size.
     double fixed_cache_bytes_per_sequence = 0;
     /// 90 % interval of the time per token over its estimate, from left-out rows of servers.
     double step_low = 1, step_high = 1;

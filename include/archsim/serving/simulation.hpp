@@ -50,7 +50,7 @@ struct ContextCounts {
     }
 };
 
-/// What one step of an engine holds.
+/// The requests and tokens of one step of an engine.
 struct StepLoad {
     std::int64_t sequences = 0;     ///< that generate
     double context = 0;             ///< mean positions in their caches
@@ -102,7 +102,7 @@ struct StepLoad {
     }
 };
 
-/// What a step costs an engine, with what its prompts add to it.
+/// The cost of a step, with what its prompts add to it.
 struct StepCost {
     double seconds = 0, joules = 0;
     double prompt_seconds = 0, prompt_joules = 0; ///< more than the same step without prompts
@@ -119,6 +119,9 @@ class ARCHSIM_API StepPrices {
     virtual void price_on(StepLoad load, std::span<StepCost> costs);
     /// Cache of one sequence of that many positions, over the whole engine.
     virtual double cache_bytes(double positions) const = 0;
+    /// The further time of a step where no step before it had as many prompt tokens: kernels that are
+    /// compiled for each number of them.
+    virtual StepCost new_length() const { return {}; }
 };
 
 /// When a request that waits is begun, by the room that the cache has.
@@ -129,8 +132,8 @@ enum class Admission : std::uint8_t {
     expected ///< when its answer fits beside what the others are expected to need (SGLang)
 };
 
-/// What Admission::expected takes sequences to need: a part of the rest of their answers, which falls from
-/// `first` to `least` in `steps` steps, and is measured anew when somebody had to give way.
+/// The need that Admission::expected takes sequences to have: a part of the rest of their answers, which
+/// falls from `first` to `least` in `steps` steps, and is measured anew when somebody had to give way.
 struct ExpectedAnswers {
     double first = 0.7, least = 0.098, steps = 600;
     std::int64_t longest = 4096;                             ///< tokens that are counted of a rest
@@ -173,8 +176,8 @@ struct EngineLimits {
     /// data-parallel attention (TensorRT-LLM's attention_dp_config, enable_balance and timeout_iters).
     std::int64_t wait_prompts = 0;
     std::int64_t wait_steps = 0; ///< 0: prompts never wait for others
-    /// Of steps without prompts, one in so many is preceded by a look at what has arrived; steps with prompts
-    /// and an engine without work always look (SGLang's scheduler_recv_interval).
+    /// Among steps without prompts, one in so many is preceded by a look at what has arrived; steps with
+    /// prompts and an engine without work always look (SGLang's scheduler_recv_interval).
     std::int64_t poll_steps = 1;
     std::int64_t block_tokens = 16; ///< positions that the cache is given out in
     double prefix_hit = 0;          ///< part of every prompt that is in the cache already
@@ -205,13 +208,13 @@ struct ServingPlan {
     /// for each engine.
     double request_s = 0;
     double prompt_token_s = 0; ///< and beside it for each token of its prompt, which is made out of text
-    /// Of one request. Worked: 8 ms and 1.3 us a token are 18.6 ms for a prompt of 8192 tokens.
+    /// The time of one request. Worked: 8 ms and 1.3 us a token are 18.6 ms for a prompt of 8192 tokens.
     double before_engine_s(double prompt_tokens) const { return request_s + prompt_tokens * prompt_token_s; }
     /// For each token of an answer, which the same process makes text of and sends on. The engine does not
     /// wait for it, who asked does.
     double answer_token_s = 0;
     std::int64_t stream_interval = 1; ///< tokens that it sends on at once, after the first
-    /// Of so many tokens.
+    /// The time of so many tokens.
     double behind_engine_s(double tokens) const {
         return tokens * answer_token_s / static_cast<double>(stream_interval);
     }
@@ -225,7 +228,7 @@ struct ServingPlan {
     /// held, as benchmarks send them (genai-perf in aiconfigurator and Dynamo), but no more than half; none
     /// where requests arrive by themselves.
     std::int64_t warm_up = -1;
-    /// Of so many requests.
+    /// The warm-up of so many requests.
     std::int64_t warm_up_of(std::int64_t requests) const {
         constexpr std::int64_t kEach = 2;
         return warm_up >= 0 ? std::min(warm_up, requests) : std::min(kEach * concurrency, requests / 2);
@@ -262,7 +265,7 @@ struct ServedRequest {
     }
 };
 
-/// What happened in a run.
+/// The events of a run.
 struct ServingOutcome {
     std::vector<ServedRequest> requests;
     double duration_s = 0;    ///< first arrival to last token
@@ -344,8 +347,8 @@ ARCHSIM_API std::vector<ServedRequest> make_requests(const RequestPlan& plan);
 struct Percentiles {
     double p50 = 0, p90 = 0, p99 = 0, p999 = 0, mean = 0;
 };
-/// Of so many values, those that may lie above a limit which the ninety-ninth percentile holds. Worked: 10 of
-/// 1000, none of 99.
+/// How many of so many values are those that may lie above a limit which the ninety-ninth percentile holds.
+/// Worked: 10 of 1000, none of 99.
 std::int64_t beyond_p99(std::int64_t count);
 
 /// A run in the words of its users.
@@ -360,9 +363,9 @@ struct ServingSummary {
     /// Requests that waiting times and rates are of, and those before that warm the engine up.
     std::int64_t counted = 0, warm_up = 0;
 };
-/// Of the requests after the warm-up. Rates count the requests that end, with their tokens, while the load
-/// is on: from the first request that is counted to the last arrival where a number is held in flight, else
-/// over the whole run. Power, energy, use and queue are those of the whole run.
+/// Sums up the requests after the warm-up. Rates count the requests that end, with their tokens, while the
+/// load is on: from the first request that is counted to the last arrival where a number is held in flight,
+/// else over the whole run. Power, energy, use and queue are those of the whole run.
 ARCHSIM_API ServingSummary summarize(const ServingOutcome& outcome);
 
 /// Requests per second that the engines complete when the queue never empties: what `plan` stands in the long

@@ -13,6 +13,7 @@
 #include "report/blocks/explanations.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/verdict.hpp"
+#include "report/render/answer_document.hpp"
 #include "result/common_regions.hpp"
 
 #include <cstdint>
@@ -123,7 +124,7 @@ struct SensitivityRow {
     double effect_down = 0, effect_up = 0;   ///< relative change of the metric
     std::optional<std::size_t> other_winner; ///< who wins then, where that changes
 };
-/// What the comparison's metric makes of each assumed input.
+/// The change of the comparison's metric by each assumed input.
 struct Sensitivity {
     double variation = 0;             ///< 0.2: each input by 20 % down and up
     int varied = 0;                   ///< inputs tried
@@ -186,10 +187,10 @@ ArchitectureComparison compare_architectures(const Session& session, CompareArch
 Report describe(const ArchitectureComparison& comparison, const Explanations& explanations = {},
                 Format format = Format::text);
 /// {"schema": "archsim.compare_architectures/1", ...}; unknown values are null.
-std::string to_json(const ArchitectureComparison& comparison, const Explanations& explanations = {});
+AnswerDocument document_of(const ArchitectureComparison& comparison, const Explanations& explanations = {});
 
-// What compare_architectures estimates beside the architectures as they are. A request and its choices go in;
-// results come out: of other batches, of changed devices, and of the smallest change that turns a pair
+// The estimates of compare_architectures beside the architectures as they are. A request and its choices go
+// in; results come out: of other batches, of changed devices, and of the smallest change that turns a pair
 // around.
 
 struct ArchitectureChoice {
@@ -243,9 +244,9 @@ void add_hybrids(const ArchitectureComparison& c, Report& report);
 void add_what_if(const ArchitectureComparison& c, Report& report);
 void add_sensitivity(const ArchitectureComparison& c, Report& report);
 void add_batch_sweep(const ArchitectureComparison& c, Report& report);
-/// What a change makes of each architecture that it is about, before `lines`, which are of all unchanged.
+/// The effect of a change on each architecture that it is about, before `lines`, which are of all unchanged.
 void add_what_if_lines(const ArchitectureComparison& c, std::vector<std::string>& lines);
-/// What a sweep of batches says first, before `lines`, which are of one batch.
+/// The first lines of a sweep of batches, before `lines`, which are of one batch.
 void add_sweep_lines(const ArchitectureComparison& c, std::vector<std::string>& lines);
 
 /// "Why is GPU different from TPU?": the attribution in words, a table that adds up, subgraphs, bottlenecks,
@@ -253,10 +254,9 @@ void add_sweep_lines(const ArchitectureComparison& c, std::vector<std::string>& 
 void add_explanation(const ArchitectureComparison& c, const Explanation& explanation, Format format,
                      Report& report);
 
-/// What the answer comes down to, by the request's metric, under its limits.
+/// The verdict of the answer, by the request's metric, under its limits.
 VerdictQuestion architecture_verdict(const ArchitectureComparison& c);
 
-/// What was asked of every architecture.
 Question asked_question(const ArchitectureComparison& c);
 /// A command of this tool with the workload of the request and more flags, quoted for a shell.
 std::string tool_command(const ArchitectureComparison& c, const std::string& more);

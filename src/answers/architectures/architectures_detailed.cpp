@@ -20,13 +20,11 @@
 
 namespace archsim {
 
-namespace {
-
 /// Events that make less of the energy than this are added up in one line.
 constexpr double kSmallShare = 0.01;
 constexpr std::size_t kLongestShown = 10; ///< groups of equal subgraphs
 
-Facts energy_breakdown(const Result& r) {
+static Facts energy_breakdown(const Result& r) {
     const double total = r.estimate.energy.total(), batch = r.estimate.batch;
     const auto line = [&](const std::string& title, double joules, int level = 2) {
         return NamedValue{
@@ -53,7 +51,7 @@ Facts energy_breakdown(const Result& r) {
 }
 
 /// Counts of subgraphs, and the shares of the time that verdicts speak of.
-Facts bottlenecks(const Result& result) {
+static Facts bottlenecks(const Result& result) {
     const Estimate& e = result.estimate;
     const auto time = bound_shares(result);
     const int total = e.compute_bound + e.memory_bound + e.overhead_bound;
@@ -69,7 +67,7 @@ Facts bottlenecks(const Result& result) {
 }
 
 /// "1.98x slower", "2.26x the energy per inference", "13 % less energy per inference".
-std::string ratio_words(const Metric& metric, double ratio) {
+static std::string ratio_words(const Metric& metric, double ratio) {
     if (ratio == 1)
         return "the same " + metric.noun;
     if (metric.quantity == QuantityKind::time)
@@ -79,7 +77,7 @@ std::string ratio_words(const Metric& metric, double ratio) {
 }
 
 /// "vs GPU:  1.98x slower, 2.26x the energy per inference".
-void add_ratios(const ArchitectureComparison& c, std::size_t i, Facts& facts) {
+static void add_ratios(const ArchitectureComparison& c, std::size_t i, Facts& facts) {
     if (!c.baseline || *c.baseline == i)
         return;
     const std::string text = joined(std::array{&metric::latency, &metric::energy}, [&](const Metric* metric) {
@@ -90,7 +88,7 @@ void add_ratios(const ArchitectureComparison& c, std::size_t i, Facts& facts) {
         facts.add(fmt::format("vs {}", c.labels[*c.baseline]), text);
 }
 
-Facts performance(const ArchitectureComparison& c, std::size_t i) {
+static Facts performance(const ArchitectureComparison& c, std::size_t i) {
     const Result& r = c.results[i];
     const Estimate& e = r.estimate;
     Facts facts;
@@ -106,7 +104,7 @@ Facts performance(const ArchitectureComparison& c, std::size_t i) {
     return facts;
 }
 
-Facts memory(const Estimate& e) {
+static Facts memory(const Estimate& e) {
     Facts facts{{{"Peak Memory", format_bytes(e.memory.peak_bytes)},
                  {"Activation Memory", format_bytes(e.memory.activation_bytes)},
                  {"Weight Memory", format_bytes(e.memory.weight_bytes)}}};
@@ -123,7 +121,7 @@ struct EventClass {
     std::vector<Event> events;
 };
 
-const std::array<EventClass, 6>& event_classes() {
+static const std::array<EventClass, 6>& event_classes() {
     static const std::array<EventClass, 6> classes = {
         EventClass{"Arithmetic", "arithmetic_share", {Event::mac, Event::vector_op, Event::special_op}},
         EventClass{"Instructions", "instruction_share", {Event::instruction, Event::scheduling}},
@@ -139,13 +137,13 @@ const std::array<EventClass, 6>& event_classes() {
     return classes;
 }
 
-double joules_of(const EnergyBreakdown& energy, const EventClass& kind) {
+static double joules_of(const EnergyBreakdown& energy, const EventClass& kind) {
     return sum_of(kind.events, [&](Event event) { return energy[event]; });
 }
 
 /// Units and their operations per clock in the format that runs, every kind of them: "179 tile x 512 + 26
 /// tile x 8.19 k".
-std::string parallelism(const Result& r) {
+static std::string parallelism(const Result& r) {
     return joined(
         running_engines(r),
         [&](const Engine* engine) {
@@ -156,7 +154,7 @@ std::string parallelism(const Result& r) {
 }
 
 /// Threads that the device holds at once; nothing where its file does not say.
-std::optional<double> threads(const Result& r) {
+static std::optional<double> threads(const Result& r) {
     const FamilyFacts* facts = r.device->facts.get();
     if (facts == nullptr)
         return std::nullopt;
@@ -166,8 +164,6 @@ std::optional<double> threads(const Result& r) {
             return r.machine->units * (facts->**member).value;
     return std::nullopt;
 }
-
-} // namespace
 
 void add_detailed(const ArchitectureComparison& c, Format format, Report& report) {
     for (std::size_t i : c.detailed) {

@@ -1,4 +1,4 @@
-// What if, and how sure: the same comparison with something changed.
+// Scenarios and certainty: the same comparison with something changed.
 
 #include "answers/architectures/architectures.hpp"
 
@@ -14,12 +14,10 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr std::size_t kMostInputs = 10; ///< rows of the sensitivity table
 
-Cell before_after(const Metric& metric, const std::optional<double>& before,
-                  const std::optional<double>& after) {
+static Cell before_after(const Metric& metric, const std::optional<double>& before,
+                         const std::optional<double>& after) {
     if (!after)
         return {};
     if (!before)
@@ -29,7 +27,7 @@ Cell before_after(const Metric& metric, const std::optional<double>& before,
             *after};
 }
 
-Table values_table(const ArchitectureComparison& c, const Metric& metric) {
+static Table values_table(const ArchitectureComparison& c, const Metric& metric) {
     const BatchAnalysis& a = c.batch_sweep->analysis;
     struct Row {
         std::int64_t batch;
@@ -58,13 +56,13 @@ Table values_table(const ArchitectureComparison& c, const Metric& metric) {
 }
 
 /// "GPU passes TPU (projected) in throughput at batch 11".
-std::string crossover_text(const ArchitectureComparison& c, const Crossover& x) {
+static std::string crossover_text(const ArchitectureComparison& c, const Crossover& x) {
     return fmt::format("{} passes {} in {} at batch {}", marked_label(c, x.winner), marked_label(c, x.loser),
                        x.metric->noun, x.batch);
 }
 
 /// "GPU: conv1 to layer3.1 (17 subgraphs)" for each stretch of regions on one device.
-Facts stretches(const ArchitectureComparison& c, const HybridPair& h) {
+static Facts stretches(const ArchitectureComparison& c, const HybridPair& h) {
     Facts facts;
     const HybridSplit& s = h.split;
     for (std::size_t begin = 0; begin < s.regions.size();) {
@@ -80,7 +78,7 @@ Facts stretches(const ArchitectureComparison& c, const HybridPair& h) {
     return facts;
 }
 
-std::string transfers_text(const HybridSplit& s) {
+static std::string transfers_text(const HybridSplit& s) {
     HybridTransfer all;
     for (const HybridTransfer& t : s.transfers) {
         all.bytes += t.bytes;
@@ -90,8 +88,6 @@ std::string transfers_text(const HybridSplit& s) {
     return fmt::format("{} of {} in all, {}, {}", plural(s.transfers.size(), "transfer"),
                        format_bytes(all.bytes), format_time(all.seconds), format_energy(all.joules));
 }
-
-} // namespace
 
 void add_what_if(const ArchitectureComparison& c, Report& report) {
     const WhatIf& w = *c.what_if;

@@ -37,8 +37,6 @@ RegionWinner region_winner(const ArchitectureComparison& c, const CommonRegion& 
     return winner;
 }
 
-namespace {
-
 constexpr std::size_t kLongestOperation = 44;
 
 /// Sums per architecture: what it wins, and of which kinds most.
@@ -48,7 +46,7 @@ struct Wins {
     std::map<OpKind, int> kinds;
 };
 
-Bullets win_summary(const ArchitectureComparison& c, const std::vector<Wins>& wins) {
+static Bullets win_summary(const ArchitectureComparison& c, const std::vector<Wins>& wins) {
     Bullets bullets;
     const double operations = sum_of(wins, &Wins::operations);
     std::vector<std::size_t> order = indices(wins.size());
@@ -83,7 +81,7 @@ struct LayerRow {
 };
 
 /// Equal layers become one row, with their sum.
-std::vector<LayerRow> fold_equal(const std::vector<LayerRow>& layers, const Metric& shown) {
+static std::vector<LayerRow> fold_equal(const std::vector<LayerRow>& layers, const Metric& shown) {
     std::map<std::string, std::size_t> seen;
     std::vector<LayerRow> rows;
     for (const LayerRow& layer : layers) {
@@ -106,7 +104,7 @@ std::vector<LayerRow> fold_equal(const std::vector<LayerRow>& layers, const Metr
 }
 
 /// "Conv2D 64ch": what the region's largest operator is, on the first architecture.
-std::string region_operation(const ArchitectureComparison& c, const CommonRegion& region) {
+static std::string region_operation(const ArchitectureComparison& c, const CommonRegion& region) {
     const auto leaves = leaves_of(c.results[c.compared.front()]);
     if (region.part < leaves.size() && !region.subgraphs.empty()) {
         const Result& leaf = *leaves[region.part].result;
@@ -120,8 +118,8 @@ std::string region_operation(const ArchitectureComparison& c, const CommonRegion
 }
 
 /// A row per layer, a column per architecture: how many times the best of them it takes.
-Chart region_chart(const ArchitectureComparison& c, const Metric& shown,
-                   const std::vector<LayerRow>& layers) {
+static Chart region_chart(const ArchitectureComparison& c, const Metric& shown,
+                          const std::vector<LayerRow>& layers) {
     Chart chart;
     chart.kind = ChartKind::heat_map;
     chart.title = fmt::format("{} of each subgraph, times that of the least", shown.title);
@@ -146,8 +144,8 @@ Chart region_chart(const ArchitectureComparison& c, const Metric& shown,
     return chart;
 }
 
-/// What no row holds, and the total that the architectures' own values are: rows of the table add up.
-void add_outside(const ArchitectureComparison& c, const Metric& shown, std::vector<LayerRow>& rows) {
+/// Adds what no row holds, and the total that the architectures' own values are: rows of the table add up.
+static void add_outside(const ArchitectureComparison& c, const Metric& shown, std::vector<LayerRow>& rows) {
     LayerRow outside, total;
     outside.names = {"outside subgraphs"};
     total.names = {"Total"};
@@ -166,8 +164,8 @@ void add_outside(const ArchitectureComparison& c, const Metric& shown, std::vect
     rows.push_back(std::move(total));
 }
 
-std::vector<ColumnOf<LayerRow>> layer_columns(const ArchitectureComparison& c, const Metric& shown,
-                                              bool folded) {
+static std::vector<ColumnOf<LayerRow>> layer_columns(const ArchitectureComparison& c, const Metric& shown,
+                                                     bool folded) {
     using L = LayerRow;
     const auto layer = [](const L& row) { return row.id.has_value(); };
     const auto winner = [&](std::optional<std::size_t> L::*of) {
@@ -211,8 +209,6 @@ std::vector<ColumnOf<LayerRow>> layer_columns(const ArchitectureComparison& c, c
         };
     return columns;
 }
-
-} // namespace
 
 void add_subgraphs(const ArchitectureComparison& c, Format format, Report& report) {
     if (c.compared.empty())

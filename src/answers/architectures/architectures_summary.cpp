@@ -21,31 +21,30 @@
 
 namespace archsim {
 
-namespace {
-
 /// "token energy"
-std::string key_words(const Metric& metric) {
+static std::string key_words(const Metric& metric) {
     std::string text = metric.key;
     std::ranges::replace(text, '_', ' ');
     return text;
 }
 
 /// The metrics of the answer: those asked for, of language models where they answer prompts.
-const MetricTable& summary_metrics(const ArchitectureComparison& c) {
+static const MetricTable& summary_metrics(const ArchitectureComparison& c) {
     return *shown_metrics(c.results, {c.request.metrics, c.request.decision.cost}).metrics;
 }
 
-/// What is compared first: energy and time of an inference, or of a token.
+/// The first comparison: energy and time of an inference, or of a token.
 struct ComparedPair {
     const Metric *energy, *time;
 };
-ComparedPair compared_pair(const ArchitectureComparison& c) {
+static ComparedPair compared_pair(const ArchitectureComparison& c) {
     return compares_generation(c.results) ? ComparedPair{&metric::token_energy, &metric::token_time}
                                           : ComparedPair{&metric::energy, &metric::latency};
 }
 
-/// What has a winner: the metric asked for, then those of the table that recommend, in its order.
-std::vector<const Metric*> recommended(const ArchitectureComparison& c) {
+/// The metrics that have a winner: the metric asked for, then those of the table that recommend, in its
+/// order.
+static std::vector<const Metric*> recommended(const ArchitectureComparison& c) {
     const Metric& asked = shown_metric(c.results, *c.request.metric);
     std::vector<const Metric*> list = {&asked};
     for (const Metric* m : summary_metrics(c).rows())
@@ -55,7 +54,7 @@ std::vector<const Metric*> recommended(const ArchitectureComparison& c) {
 }
 
 /// The winner is no better than any other.
-bool all_equal(const ArchitectureComparison& c, const Metric& metric) {
+static bool all_equal(const ArchitectureComparison& c, const Metric& metric) {
     std::vector<double> values;
     for (const Result& result : c.results)
         if (const auto value = value_of(result, metric, c.request.decision.cost))
@@ -65,7 +64,7 @@ bool all_equal(const ArchitectureComparison& c, const Metric& metric) {
 }
 
 /// "; estimated better, but projected: KPU, 8.99 ms".
-std::string unranked_text(const ArchitectureComparison& c, const Winner& winner, const Metric& m) {
+static std::string unranked_text(const ArchitectureComparison& c, const Winner& winner, const Metric& m) {
     if (!winner.projected)
         return {};
     const Result& r = c.results[*winner.projected];
@@ -76,7 +75,7 @@ std::string unranked_text(const ArchitectureComparison& c, const Winner& winner,
 
 /// "H100, 465 us (tied with A100)"; "too close to call: H100, A100"; "none, of what is projected KPU, 8.99
 /// ms".
-std::string winner_text(const ArchitectureComparison& c, const Winner& winner, const Metric& m) {
+static std::string winner_text(const ArchitectureComparison& c, const Winner& winner, const Metric& m) {
     const Result& best = c.results[winner.best];
     const std::string named = fmt::format("{}, {}", c.labels[winner.best],
                                           format_value(m, *value_of(best, m, c.request.decision.cost)));
@@ -91,7 +90,7 @@ std::string winner_text(const ArchitectureComparison& c, const Winner& winner, c
 }
 
 /// "programmable: CPU, GPU, KPU; fixed function: TPU": what families say of themselves.
-std::string programmability_text(const ArchitectureComparison& c) {
+static std::string programmability_text(const ArchitectureComparison& c) {
     NamesByText groups; // in the order of the table
     for (std::size_t i = 0; i < c.results.size(); ++i)
         if (c.results[i].device)
@@ -104,7 +103,7 @@ std::string programmability_text(const ArchitectureComparison& c) {
         "; ");
 }
 
-Facts recommendations(const ArchitectureComparison& c) {
+static Facts recommendations(const ArchitectureComparison& c) {
     Facts facts;
     for (const Metric* m : recommended(c)) {
         const auto winner = find_winner(c.results, *m, c.request.decision.cost);
@@ -120,7 +119,7 @@ Facts recommendations(const ArchitectureComparison& c) {
     return facts;
 }
 
-std::string best_at(const ArchitectureComparison& c, std::size_t index) {
+static std::string best_at(const ArchitectureComparison& c, std::size_t index) {
     return joined(recommended(c), [&](const Metric* m) {
         const auto winner = find_winner(c.results, *m, c.request.decision.cost);
         const bool best = winner && winner->leads && winner->close.empty() && winner->best == index;
@@ -131,15 +130,15 @@ std::string best_at(const ArchitectureComparison& c, std::size_t index) {
 using SummaryColumns = std::vector<ColumnOf<std::size_t>>; ///< of indices into the results
 
 /// A column of what only estimates have.
-void add_estimated(const ArchitectureComparison& c, SummaryColumns& columns, Column column,
-                   std::function<Cell(std::size_t)> cell) {
+static void add_estimated(const ArchitectureComparison& c, SummaryColumns& columns, Column column,
+                          std::function<Cell(std::size_t)> cell) {
     columns.push_back({std::move(column), [&c, cell = std::move(cell)](const std::size_t& i) {
                            return c.results[i].ok() ? cell(i) : Cell{};
                        }});
 }
 
 /// Metrics of tokens have the short headings of their tables: with them the table fits a screen.
-Column summary_column(const ArchitectureComparison& c, const Metric& m, int priority) {
+static Column summary_column(const ArchitectureComparison& c, const Metric& m, int priority) {
     Column column = column_of(m);
     column.heading = m == metric::utilization ? m.heading : m.title;
     column.unit.clear();
@@ -151,8 +150,8 @@ Column summary_column(const ArchitectureComparison& c, const Metric& m, int prio
     return column;
 }
 
-void add_summary_metric(const ArchitectureComparison& c, SummaryColumns& columns, const Metric& m,
-                        int priority) {
+static void add_summary_metric(const ArchitectureComparison& c, SummaryColumns& columns, const Metric& m,
+                               int priority) {
     if (any_value(c.results, m, c.request.decision.cost))
         add_estimated(c, columns, summary_column(c, m, priority), [&](std::size_t i) {
             return value_cell(m, value_of(c.results[i], m, c.request.decision.cost));
@@ -160,7 +159,7 @@ void add_summary_metric(const ArchitectureComparison& c, SummaryColumns& columns
 }
 
 /// Ratio to the baseline's value.
-void add_ratio(const ArchitectureComparison& c, SummaryColumns& columns, const Metric& m) {
+static void add_ratio(const ArchitectureComparison& c, SummaryColumns& columns, const Metric& m) {
     const auto base =
         c.baseline ? value_of(c.results[*c.baseline], m, c.request.decision.cost) : std::nullopt;
     add_estimated(
@@ -179,7 +178,7 @@ void add_ratio(const ArchitectureComparison& c, SummaryColumns& columns, const M
         });
 }
 
-Table comparison_table(const ArchitectureComparison& c) {
+static Table comparison_table(const ArchitectureComparison& c) {
     const auto [energy, time] = compared_pair(c);
     const std::array first = {energy, time, &metric::memory,
                               compares_generation(c.results) ? &metric::first_token : &metric::utilization};
@@ -234,7 +233,7 @@ struct Placed {
 };
 /// Results that have a value, best first: what was measured, where at least two were. Projections win
 /// nothing.
-std::vector<Placed> placed_by(const ArchitectureComparison& c, const Metric& metric) {
+static std::vector<Placed> placed_by(const ArchitectureComparison& c, const Metric& metric) {
     std::vector<Placed> order;
     const bool measured_alone =
         std::ranges::count_if(c.results, [](const Result& r) { return r.ok() && may_lead(r.estimate); }) >= 2;
@@ -248,7 +247,8 @@ std::vector<Placed> placed_by(const ArchitectureComparison& c, const Metric& met
     return order;
 }
 
-std::string unless_tied(const ArchitectureComparison& c, const Metric& metric, std::size_t a, std::size_t b) {
+static std::string unless_tied(const ArchitectureComparison& c, const Metric& metric, std::size_t a,
+                               std::size_t b) {
     const CostOptions& conditions = c.request.decision.cost;
     return tied(metric, c.results[a], *measure_of(c.results[a], metric, conditions), c.results[b],
                 *measure_of(c.results[b], metric, conditions))
@@ -256,7 +256,7 @@ std::string unless_tied(const ArchitectureComparison& c, const Metric& metric, s
                : "";
 }
 
-Bullets key_insights(const ArchitectureComparison& c) {
+static Bullets key_insights(const ArchitectureComparison& c) {
     constexpr double kHardlyLower = 0.99; // of its own: a clock above that is not worth a word
     Bullets bullets;
     const auto [by_energy, by_time] = compared_pair(c);
@@ -304,7 +304,7 @@ Bullets key_insights(const ArchitectureComparison& c) {
     return bullets;
 }
 
-void add_next_steps(const ArchitectureComparison& c, Report& report) {
+static void add_next_steps(const ArchitectureComparison& c, Report& report) {
     const auto energy = placed_by(c, metric::energy), latency = placed_by(c, metric::latency);
     if (latency.empty())
         return;
@@ -320,8 +320,6 @@ void add_next_steps(const ArchitectureComparison& c, Report& report) {
     report.blocks.push_back(
         Command{tool_command(c, fmt::format("--explain-difference {} {} --metric energy", other, frugal))});
 }
-
-} // namespace
 
 void add_summary(const ArchitectureComparison& c, Report& report) {
     const bool missed = c.decision && !c.decision->request.constraints.empty() &&

@@ -96,10 +96,8 @@ std::size_t find_architecture(const std::vector<ArchitectureChoice>& choices, co
                                  fmt::join(labels, ", ")));
 }
 
-namespace {
-
-std::optional<std::size_t> choose_baseline(const ArchitectureComparison& c,
-                                           const std::vector<ArchitectureChoice>& choices) {
+static std::optional<std::size_t> choose_baseline(const ArchitectureComparison& c,
+                                                  const std::vector<ArchitectureChoice>& choices) {
     if (!c.request.baseline.empty())
         return find_architecture(choices, c.request.baseline, "--baseline");
     if (c.request.level == ComparisonLevel::detailed) // what most of its readers have
@@ -110,13 +108,13 @@ std::optional<std::size_t> choose_baseline(const ArchitectureComparison& c,
     return fastest ? std::optional(fastest->best) : std::nullopt;
 }
 
-void add_regions(ArchitectureComparison& c) {
+static void add_regions(ArchitectureComparison& c) {
     c.compared = kept(indices(c.results.size()), [&](std::size_t i) { return c.results[i].ok(); });
     c.regions = common_regions(
         mapped(c.compared, [&](std::size_t i) { return static_cast<const Result*>(&c.results[i]); }));
 }
 
-void add_hybrids(ArchitectureComparison& c) {
+static void add_hybrids(ArchitectureComparison& c) {
     for (std::size_t a = 0; a < c.results.size(); ++a)
         for (std::size_t b = a + 1; b < c.results.size(); ++b)
             if (auto split = best_split(c.results[a], c.results[b], regional(*c.request.metric)))
@@ -126,7 +124,8 @@ void add_hybrids(ArchitectureComparison& c) {
 }
 
 /// Throws InputError where one of the two has no value to explain.
-Explanation explain(const Session& session, const ArchitectureComparison& c, std::size_t a, std::size_t b) {
+static Explanation explain(const Session& session, const ArchitectureComparison& c, std::size_t a,
+                           std::size_t b) {
     const CompareArchitecturesRequest& q = c.request;
     if (!q.metric->has_causes)
         throw UsageError(
@@ -149,8 +148,6 @@ Explanation explain(const Session& session, const ArchitectureComparison& c, std
     find_flips(session, c, e);
     return e;
 }
-
-} // namespace
 
 ArchitectureComparison compare_architectures(const Session& session, CompareArchitecturesRequest request) {
     if (request.conditions.duty.stated())

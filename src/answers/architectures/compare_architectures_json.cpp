@@ -5,11 +5,8 @@
 #include "report/blocks/ranking_table.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
-#include "report/render/answer_document.hpp"
 
 namespace archsim {
-
-namespace {
 
 using Compared = ArchitectureComparison;
 
@@ -23,14 +20,14 @@ struct PartOf {
 };
 
 template <class Part>
-std::vector<PartOf<Part>> parts_of(const Compared& c, const std::vector<Part>& list) {
+static std::vector<PartOf<Part>> parts_of(const Compared& c, const std::vector<Part>& list) {
     return mapped(list, [&](const Part& part) { return PartOf<Part>{&c, &part}; });
 }
 
 /// A member that is null where the part was not asked for.
 template <class Part>
-Member<Compared> part_member(std::string key, std::string meaning, std::optional<Part> Compared::*part,
-                             Members<PartOf<Part>> members) {
+static Member<Compared> part_member(std::string key, std::string meaning, std::optional<Part> Compared::*part,
+                                    Members<PartOf<Part>> members) {
     return {std::move(key), std::move(meaning) + "null: not asked for",
             [part](const Compared& c) {
                 return c.*part ? std::optional(PartOf<Part>{&c, &*(c.*part)}) : std::nullopt;
@@ -43,12 +40,12 @@ struct LabelledResult {
     RankedResult row;
 };
 
-Members<LabelledResult> labelled_result_members(const MetricView& view) {
+static Members<LabelledResult> labelled_result_members(const MetricView& view) {
     return Members<LabelledResult>{{"architecture", "", &LabelledResult::architecture}}.with(
         result_members(view).of<LabelledResult>([](const LabelledResult& r) { return r.row; }));
 }
 
-Members<Compared> architectures_request_members() {
+static Members<Compared> architectures_request_members() {
     using C = Compared;
     return Members<C>{
         {"model", "", [](const C& c) { return c.request.model; }},
@@ -75,7 +72,7 @@ struct MetricWinner {
     }
 };
 
-std::vector<std::pair<std::string, std::optional<MetricWinner>>> metric_winners(const Compared& c) {
+static std::vector<std::pair<std::string, std::optional<MetricWinner>>> metric_winners(const Compared& c) {
     std::vector<std::pair<std::string, std::optional<MetricWinner>>> all;
     for (const Metric* metric : c.request.metrics->rows()) {
         auto winner = find_winner(c.results, *metric, c.request.decision.cost);
@@ -85,7 +82,7 @@ std::vector<std::pair<std::string, std::optional<MetricWinner>>> metric_winners(
     return all;
 }
 
-Members<MetricWinner> metric_winner_members() {
+static Members<MetricWinner> metric_winner_members() {
     using W = MetricWinner;
     return {
         {"architecture", "null: none may be named first", &W::leader},
@@ -123,20 +120,20 @@ struct CostOfRegion {
     std::size_t subgraphs = 0;
 };
 
-std::vector<ComparedRegion> compared_regions(const Compared& c) {
+static std::vector<ComparedRegion> compared_regions(const Compared& c) {
     return mapped(indices(c.regions.size()), [&](std::size_t r) {
         return ComparedRegion{&c, r, region_winner(c, c.regions[r])};
     });
 }
 
-std::vector<CostOfRegion> region_costs(const ComparedRegion& r) {
+static std::vector<CostOfRegion> region_costs(const ComparedRegion& r) {
     return mapped(indices(r.all->compared.size()), [&](std::size_t i) {
         return CostOfRegion{r.label(i), cost_of(r.region(), i, r.all->results[r.all->compared[i]]),
                             r.region().subgraphs[i].size()};
     });
 }
 
-Members<ComparedRegion> compared_region_members() {
+static Members<ComparedRegion> compared_region_members() {
     using R = ComparedRegion;
     using C = CostOfRegion;
     return {{"id", "", &R::id},
@@ -163,7 +160,7 @@ Members<ComparedRegion> compared_region_members() {
                         {"bound", "", [](const C& c) { return c.cost.bound; }, UpTo{Bound::overhead}}}}};
 }
 
-Members<PartOf<Contribution>> cause_members() {
+static Members<PartOf<Contribution>> cause_members() {
     using C = PartOf<Contribution>;
     using S = FactorSource;
     const Members<S> source = {{"name", "", &S::name},
@@ -187,7 +184,7 @@ Members<PartOf<Contribution>> cause_members() {
 }
 
 /// The part of one region, or of what no region has.
-Members<PartOf<RegionContribution>> explained_region_members() {
+static Members<PartOf<RegionContribution>> explained_region_members() {
     using R = PartOf<RegionContribution>;
     const auto bound = [](Bound RegionContribution::*which) {
         return [which](const R& r) { return r.part->region ? std::optional(r.part->*which) : std::nullopt; };
@@ -204,7 +201,7 @@ Members<PartOf<RegionContribution>> explained_region_members() {
             {"b_bound", "", bound(&RegionContribution::b_bound), UpTo{Bound::overhead}}};
 }
 
-Members<Flip> flip_members() {
+static Members<Flip> flip_members() {
     return {
         {"change", "", &Flip::change},
         {"architecture", "that changes; null: the question does",
@@ -219,7 +216,7 @@ Members<Flip> flip_members() {
         {"b_value", "then", &Flip::b_value}};
 }
 
-Members<PartOf<Explanation>> compared_pair_members() {
+static Members<PartOf<Explanation>> compared_pair_members() {
     using P = PartOf<Explanation>;
     const auto parts = [](auto Attribution::*of) {
         return [of](const P& p) { return p.part->attribution.*of; };
@@ -251,7 +248,7 @@ struct RegionPlace {
     std::string name, architecture;
 };
 
-std::vector<RegionPlace> region_places(const Hybrid& h) {
+static std::vector<RegionPlace> region_places(const Hybrid& h) {
     std::vector<RegionPlace> places;
     const HybridSplit& split = h.part->split;
     for (std::size_t r = 0; r < split.regions.size(); ++r)
@@ -259,7 +256,7 @@ std::vector<RegionPlace> region_places(const Hybrid& h) {
     return places;
 }
 
-Members<Hybrid> hybrid_members() {
+static Members<Hybrid> hybrid_members() {
     using H = Hybrid;
     struct Move {
         std::string before; // which region
@@ -286,7 +283,7 @@ Members<Hybrid> hybrid_members() {
                                   {"architecture", "", &RegionPlace::architecture}}}};
 }
 
-Members<PartOf<WhatIf>> what_if_members(const MetricView& view) {
+static Members<PartOf<WhatIf>> what_if_members(const MetricView& view) {
     return {
         {"changes", "as asked", [](auto& w) { return w.part->asked; }},
         {"results", "",
@@ -299,7 +296,7 @@ Members<PartOf<WhatIf>> what_if_members(const MetricView& view) {
          labelled_result_members(view)}};
 }
 
-Members<PartOf<Sensitivity>> sensitivity_members() {
+static Members<PartOf<Sensitivity>> sensitivity_members() {
     using Row = PartOf<SensitivityRow>;
     return {
         {"variation", "share by which each input is lowered and raised",
@@ -318,7 +315,7 @@ Members<PartOf<Sensitivity>> sensitivity_members() {
               }}}}};
 }
 
-Members<PartOf<BatchSweep>> batch_sweep_members(const MetricView& view) {
+static Members<PartOf<BatchSweep>> batch_sweep_members(const MetricView& view) {
     using X = PartOf<Crossover>;
     struct Swept {
         std::string architecture;
@@ -341,7 +338,7 @@ Members<PartOf<BatchSweep>> batch_sweep_members(const MetricView& view) {
                         {"loser", "", [](const X& x) { return x.label(x.part->loser); }}}}};
 }
 
-std::vector<LabelledResult> ranked_architectures(const Compared& c) {
+static std::vector<LabelledResult> ranked_architectures(const Compared& c) {
     const Metric& by = ranked_by(c.request.conditions);
     std::vector<int> places(c.results.size(), 0);
     for (const Rank& rank : rank_results(c.results, by))
@@ -354,10 +351,11 @@ std::vector<LabelledResult> ranked_architectures(const Compared& c) {
     });
 }
 
-AnswerDocument<Compared> architectures_document(const MetricView& view, const Explanations& explanations) {
+AnswerDocument document_of(const ArchitectureComparison& comparison, const Explanations& explanations) {
     using C = Compared;
+    const MetricView view = comparison.request.metric_view();
     return {
-        "compare_architectures", "one model on architectures side by side",
+        comparison, "compare_architectures", "one model on architectures side by side",
         Members<C>{
             {"request", "what was asked", std::identity{}, architectures_request_members()},
             {"verdict", "the answer in a few lines",
@@ -391,16 +389,6 @@ AnswerDocument<Compared> architectures_document(const MetricView& view, const Ex
             }))
             .with({part_member("explanation", "of the difference between two; ", &C::explanation,
                                compared_pair_members())})};
-}
-
-} // namespace
-
-nlohmann::ordered_json compare_architectures_schema() {
-    return architectures_document({}, {}).schema();
-}
-
-std::string to_json(const ArchitectureComparison& c, const Explanations& explanations) {
-    return architectures_document(c.request.metric_view(), explanations).text(c);
 }
 
 } // namespace archsim

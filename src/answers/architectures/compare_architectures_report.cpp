@@ -5,7 +5,6 @@
 #include "report/blocks/ranking_table.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
-#include "report/render/answer_document.hpp"
 #include "result/format_parts.hpp"
 
 #include <algorithm>

@@ -11,12 +11,10 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr double kCarried = 0.8; ///< share of the difference that the listed subgraphs carry
 constexpr std::size_t kMostNames = 3, kLongestRegion = 40;
 
-std::string region_name(const Attribution& attribution, const RegionContribution& r) {
+static std::string region_name(const Attribution& attribution, const RegionContribution& r) {
     return r.region ? attribution.regions[*r.region].name : "whole network";
 }
 
@@ -27,8 +25,8 @@ struct RegionGroup {
     double value = 0;
 };
 
-std::vector<RegionGroup> grouped_regions(const Attribution& x,
-                                         const std::vector<const RegionContribution*>& list) {
+static std::vector<RegionGroup> grouped_regions(const Attribution& x,
+                                                const std::vector<const RegionContribution*>& list) {
     std::map<std::string, std::size_t> seen;
     std::vector<RegionGroup> groups;
     for (const RegionContribution* r : list) {
@@ -48,8 +46,8 @@ std::vector<RegionGroup> grouped_regions(const Attribution& x,
     return groups;
 }
 
-Table region_table(const ArchitectureComparison& c, const Explanation& e,
-                   const std::vector<const RegionContribution*>& list) {
+static Table region_table(const ArchitectureComparison& c, const Explanation& e,
+                          const std::vector<const RegionContribution*>& list) {
     const Attribution& x = e.attribution;
     const double carried = sum_of(list, &RegionContribution::value);
     const auto groups = grouped_regions(x, list);
@@ -73,7 +71,7 @@ Table region_table(const ArchitectureComparison& c, const Explanation& e,
 }
 
 /// Names that differ in numbers alone as one, with their count.
-std::vector<std::string> folded_names(const std::vector<std::string>& names) {
+static std::vector<std::string> folded_names(const std::vector<std::string>& names) {
     NamesByText groups;
     for (const std::string& name : names)
         names_under(name_shape(name), groups).push_back(name);
@@ -83,7 +81,7 @@ std::vector<std::string> folded_names(const std::vector<std::string>& names) {
     });
 }
 
-Bullets bottleneck_changes(const ArchitectureComparison& c, const Explanation& e) {
+static Bullets bottleneck_changes(const ArchitectureComparison& c, const Explanation& e) {
     const Attribution& x = e.attribution;
     std::map<std::pair<Bound, Bound>, std::vector<std::string>> groups;
     for (const RegionContribution& r : x.region_contributions)
@@ -98,7 +96,7 @@ Bullets bottleneck_changes(const ArchitectureComparison& c, const Explanation& e
     return bullets;
 }
 
-void add_regions_of(const ArchitectureComparison& c, const Explanation& e, Report& report) {
+static void add_regions_of(const ArchitectureComparison& c, const Explanation& e, Report& report) {
     if (const auto list = carrying(e.attribution, kCarried); !list.empty())
         report.blocks.push_back(region_table(c, e, list));
     if (Bullets changes = bottleneck_changes(c, e); !changes.items.empty())
@@ -109,7 +107,7 @@ constexpr double kWorthWords = 0.1; ///< parts below this share of the largest g
 constexpr std::size_t kMostSentences = 3;
 
 /// "with 1.40x the memory bandwidth on GPU" ...
-std::string flip_text(const Flip& flip) {
+static std::string flip_text(const Flip& flip) {
     return flip.change == "batch"       ? fmt::format("at batch {}", flip.batch)
            : flip.change == "precision" ? fmt::format("in {}", fmt::join(flip.precisions, ", "))
                                         : fmt::format("with {} the {} of {}", format_ratio(flip.factor),
@@ -117,7 +115,7 @@ std::string flip_text(const Flip& flip) {
 }
 
 /// The winner or the tie, and the reason; where the reason is time, the reason of that.
-Takeaway headline(const ArchitectureComparison& c, const Explanation& e) {
+static Takeaway headline(const ArchitectureComparison& c, const Explanation& e) {
     const Attribution& x = e.attribution;
     const Metric& m = *x.metric;
     const std::string &a = c.labels[e.a], &b = c.labels[e.b];
@@ -150,7 +148,7 @@ Takeaway headline(const ArchitectureComparison& c, const Explanation& e) {
     return takeaway;
 }
 
-Bullets sentences(const ArchitectureComparison& c, const Explanation& e) {
+static Bullets sentences(const ArchitectureComparison& c, const Explanation& e) {
     Bullets bullets;
     const Attribution& x = e.attribution;
     for (const Contribution& p : x.contributions)
@@ -161,7 +159,7 @@ Bullets sentences(const ArchitectureComparison& c, const Explanation& e) {
 }
 
 /// "3.26 pJ", "52.4 MB", "1.98 GHz".
-std::string source_value(const FactorSource& s) {
+static std::string source_value(const FactorSource& s) {
     const double value = s.fact.value;
     if (s.unit == "J")
         return value < 1e-9 ? format_number(value * 1e12) + " pJ" : format_energy(value);
@@ -173,7 +171,7 @@ std::string source_value(const FactorSource& s) {
 }
 
 /// Where the inputs of the parts that got a sentence come from: one bullet per source.
-Bullets sources(const ArchitectureComparison& c, const Explanation& e) {
+static Bullets sources(const ArchitectureComparison& c, const Explanation& e) {
     NamesByText cited;
     const auto add = [&](const std::string& label, const FactorSource& s) {
         std::vector<std::string>& facts =
@@ -200,13 +198,13 @@ Bullets sources(const ArchitectureComparison& c, const Explanation& e) {
 }
 
 /// Improvements of the loser that a new version of it could bring, batches, formats.
-bool within_reach(const Flip& flip, const std::string& loser) {
+static bool within_reach(const Flip& flip, const std::string& loser) {
     const bool lever = flip.batch == 0 && flip.precisions.empty();
     return !lever || (flip.architecture == loser && flip.factor <= kPlausibleFactor &&
                       flip.factor >= 1 / kPlausibleFactor);
 }
 
-void add_flips(const ArchitectureComparison& c, const Explanation& e, Report& report) {
+static void add_flips(const ArchitectureComparison& c, const Explanation& e, Report& report) {
     const Attribution& x = e.attribution;
     const bool a_wins = better(*x.metric, x.a_value, x.b_value);
     const std::string& other = c.labels[a_wins ? e.b : e.a];
@@ -226,7 +224,7 @@ void add_flips(const ArchitectureComparison& c, const Explanation& e, Report& re
 }
 
 /// Where a cause is a whole of its own, the command that takes it apart.
-void add_next_steps(const ArchitectureComparison& c, const Explanation& e, Report& report) {
+static void add_next_steps(const ArchitectureComparison& c, const Explanation& e, Report& report) {
     const Metric& shown = *e.attribution.metric;
     if (shown == metric::latency || shown == metric::memory)
         return;
@@ -241,8 +239,6 @@ void add_next_steps(const ArchitectureComparison& c, const Explanation& e, Repor
     if (shown != metric::energy)
         step(metric::energy);
 }
-
-} // namespace
 
 void add_explanation(const ArchitectureComparison& c, const Explanation& e, Format format, Report& report) {
     const Attribution& x = e.attribution;

@@ -12,8 +12,6 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr double kLimit = 100;        ///< largest factor tried
 constexpr double kResolution = 1.005; ///< factors are found to half a percent
 constexpr std::int64_t kLargestBatch = 256, kBatchStep = 4;
@@ -109,8 +107,8 @@ class Search {
         return flip;
     }
 
-    /// Of each device the nearest factor, upwards or downwards: that the better one could get worse says
-    /// nothing of what the other could gain.
+    /// Keeps of each device the nearest factor, upwards or downwards: that the better one could get worse
+    /// says nothing of what the other could gain.
     void try_part(const VariedPart& part) {
         const std::size_t before = out_.flips.size();
         for (std::size_t side = 0; side < 2; ++side) {
@@ -201,8 +199,6 @@ class Search {
     const std::shared_ptr<const Prepared> prepared_; ///< the workload as asked
     mutable std::deque<RateTrials> trials_;          ///< of a graph on each of them
 };
-
-} // namespace
 
 BatchSweep run_batch_sweep(const Session& session, const CompareArchitecturesRequest& request,
                            const std::vector<ArchitectureChoice>& choices) {

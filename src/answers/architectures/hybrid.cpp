@@ -7,16 +7,14 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-double link_rate(const Machine& machine) {
+static double link_rate(const Machine& machine) {
     const double link = machine.rate(Resource::host_link_bytes);
     return link > 0 ? link : machine.rate(Resource::dram_bytes);
 }
 
-double link_energy(const Machine& machine) {
+static double link_energy(const Machine& machine) {
     if (!machine.energy)
         return 0;
     const EnergyTable& table = *machine.energy;
@@ -25,14 +23,15 @@ double link_energy(const Machine& machine) {
 }
 
 /// Starting a copy costs a device what starting a kernel does.
-double start_time(const Machine& machine) {
+static double start_time(const Machine& machine) {
     const double clock = machine.rate(Resource::overhead_cycles);
     return machine.param(Parameter::kernel_overhead, 0) +
            (clock > 0 ? machine.param(Parameter::layer_cycles, 0) / clock : 0);
 }
 
 /// Bytes of activations that a cut before each region separates from their last reader.
-std::vector<double> live_bytes(const Result& a, const Result& b, const std::vector<CommonRegion>& regions) {
+static std::vector<double> live_bytes(const Result& a, const Result& b,
+                                      const std::vector<CommonRegion>& regions) {
     std::vector<std::size_t> region_of(a.partition->subgraphs.size(), 0);
     for (std::size_t r = 0; r < regions.size(); ++r)
         for (std::uint32_t s : regions[r].subgraphs[0])
@@ -72,7 +71,7 @@ class Costs {
         return t;
     }
     double of(const HybridTransfer& t) const { return energy_ ? t.joules : t.seconds; }
-    /// What a device spends outside of its regions.
+    /// The cost of a device outside of its regions.
     double fixed(std::size_t side) const {
         const Estimate& e = results_[side]->estimate;
         if (!energy_)
@@ -92,13 +91,11 @@ class Costs {
     const bool energy_;
 };
 
-bool can_split(const Result& a, const Result& b, const Metric& metric) {
+static bool can_split(const Result& a, const Result& b, const Metric& metric) {
     return a.ok() && b.ok() && a.parts.empty() && b.parts.empty() &&
            (metric == metric::latency || metric == metric::energy) && link_rate(*a.machine) > 0 &&
            link_rate(*b.machine) > 0;
 }
-
-} // namespace
 
 std::optional<double> split_value(const Result& a, const Result& b, const Metric& metric,
                                   std::span<const std::uint8_t> on_b) {

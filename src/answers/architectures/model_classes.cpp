@@ -10,8 +10,6 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr std::array kClasses = {
     ModelClass{"Convolutional network", "resnet50"},
     ModelClass{"Mobile network", "mobilenet_v2"},
@@ -31,7 +29,7 @@ static_assert(kClasses.size() == 13);
 
 constexpr std::size_t kClaims = 3; ///< of each sort per architecture: what stands out
 
-std::size_t choose_cpu(const std::vector<ArchitectureChoice>& choices, const ModelClassComparison& c) {
+static std::size_t choose_cpu(const std::vector<ArchitectureChoice>& choices, const ModelClassComparison& c) {
     if (!c.request.baseline.empty())
         return find_architecture(choices, c.request.baseline, "--baseline");
     for (std::size_t i = 0; i < choices.size(); ++i) {
@@ -45,7 +43,7 @@ std::size_t choose_cpu(const std::vector<ArchitectureChoice>& choices, const Mod
 
 /// How many times better `a` is than `b`: below 1 where it is worse. Nothing where one has no value, or it is
 /// less than 95 % likely which is better.
-std::optional<double> surely_better(const Result& a, const Result& b, const Metric& metric) {
+static std::optional<double> surely_better(const Result& a, const Result& b, const Metric& metric) {
     const auto x = measure_of(a, metric), y = measure_of(b, metric);
     constexpr double kSure = 0.95;
     if (!x || !y || x->value <= 0 || y->value <= 0)
@@ -56,7 +54,7 @@ std::optional<double> surely_better(const Result& a, const Result& b, const Metr
 }
 
 /// Watts that a device may draw; 0: not known.
-double power_of(const Result& r) {
+static double power_of(const Result& r) {
     return !r.machine                     ? 0
            : r.machine->power_limit_w > 0 ? r.machine->power_limit_w
                                           : r.machine->power_budget_w;
@@ -64,7 +62,7 @@ double power_of(const Result& r) {
 
 /// The best of the others; of speed, of those of comparable power. A projection is compared with what was
 /// measured and with other projections, what was measured with its like alone, where there is any.
-std::optional<std::size_t> rival(const ModelClassRow& row, std::size_t self, const Metric& metric) {
+static std::optional<std::size_t> rival(const ModelClassRow& row, std::size_t self, const Metric& metric) {
     std::optional<std::size_t> found;
     const bool self_projected = !may_lead(row.results[self].estimate);
     const auto compares = [&](const Result& r) {
@@ -85,7 +83,7 @@ std::optional<std::size_t> rival(const ModelClassRow& row, std::size_t self, con
 }
 
 /// Times the throughput of the small batch at the large one.
-std::optional<double> batch_gain(const ModelClassRow& row, std::size_t i) {
+static std::optional<double> batch_gain(const ModelClassRow& row, std::size_t i) {
     const auto alone = value_of(row.results[i], metric::throughput),
                many = value_of(row.batched[i], metric::throughput);
     return alone && many && *alone > 0 ? std::optional(*many / *alone) : std::nullopt;
@@ -93,8 +91,8 @@ std::optional<double> batch_gain(const ModelClassRow& row, std::size_t i) {
 
 /// Who gains most from batches is good at large ones, who gains least at small ones. What was measured is
 /// compared with its like.
-void add_batch_claim(const ModelClassRow& row, std::size_t r, std::size_t self,
-                     ArchitectureProfile& profile) {
+static void add_batch_claim(const ModelClassRow& row, std::size_t r, std::size_t self,
+                            ArchitectureProfile& profile) {
     const auto own = batch_gain(row, self);
     if (!own)
         return;
@@ -113,7 +111,7 @@ void add_batch_claim(const ModelClassRow& row, std::size_t r, std::size_t self,
         profile.strengths.push_back({r, std::nullopt, true, &metric::throughput, least / *own, true});
 }
 
-void add_claims(const ModelClassComparison& c, std::size_t self, ArchitectureProfile& profile) {
+static void add_claims(const ModelClassComparison& c, std::size_t self, ArchitectureProfile& profile) {
     const std::vector<Result>& first = c.rows.front().results;
     for (std::size_t i = 0; i < first.size(); ++i)
         if (i != self && comparable_power(first[self], first[i]))
@@ -155,8 +153,6 @@ void add_claims(const ModelClassComparison& c, std::size_t self, ArchitecturePro
         *claims = std::move(kept);
     }
 }
-
-} // namespace
 
 bool comparable_power(const Result& a, const Result& b) {
     const double x = power_of(a), y = power_of(b);

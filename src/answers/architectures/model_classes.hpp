@@ -5,6 +5,7 @@
 #include "archsim/compare/metric.hpp"
 #include "archsim/extend/renderer.hpp"
 #include "archsim/run/session.hpp"
+#include "report/render/answer_document.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -51,7 +52,7 @@ struct ClassClaim {
     bool better = true;
 };
 
-/// What the comparison shows of one architecture. A claim is made where the 90 % intervals do not overlap.
+/// One architecture in the comparison. A claim is made where the 90 % intervals do not overlap.
 struct ArchitectureProfile {
     std::vector<std::size_t> peers; ///< the others of comparable power, with which its speed is compared
     std::vector<ClassClaim> strengths, weaknesses; ///< largest ratio first
@@ -80,6 +81,6 @@ ModelClassComparison compare_model_classes(const Session& session, ModelClassReq
 /// "best for" of each architecture. CSV: a row per class and architecture.
 Report describe(const ModelClassComparison& comparison, PlainView view = {}, Format format = Format::text);
 /// {"schema": "archsim.model_classes/1", "rows": [...], "architectures": [...]}.
-std::string to_json(const ModelClassComparison& comparison, PlainView view = {});
+AnswerDocument document_of(const ModelClassComparison& comparison, PlainView view = {});
 
 } // namespace archsim

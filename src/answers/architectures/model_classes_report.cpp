@@ -4,7 +4,6 @@
 #include "core/lists.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/result_text.hpp"
-#include "report/render/answer_document.hpp"
 #include "result/format_parts.hpp"
 #include "result/ties.hpp"
 
@@ -14,26 +13,24 @@
 
 namespace archsim {
 
-namespace {
-
 /// How many times better than the baseline an architecture is on a class.
-std::optional<double> times_better(const ModelClassComparison& c, const ModelClassRow& row, std::size_t i,
-                                   const Metric& metric) {
+static std::optional<double> times_better(const ModelClassComparison& c, const ModelClassRow& row,
+                                          std::size_t i, const Metric& metric) {
     const auto own = value_of(row.results[i], metric), base = value_of(row.results[c.baseline], metric);
     if (!own || !base || *own <= 0 || *base <= 0)
         return std::nullopt;
     return metric.better == Better::lower ? *base / *own : *own / *base;
 }
 
-bool overlaps_baseline(const ModelClassComparison& c, const ModelClassRow& row, std::size_t i,
-                       const Metric& metric) {
+static bool overlaps_baseline(const ModelClassComparison& c, const ModelClassRow& row, std::size_t i,
+                              const Metric& metric) {
     const auto own = measure_of(row.results[i], metric), base = measure_of(row.results[c.baseline], metric);
     return i != c.baseline && own && base &&
            tied(metric, row.results[i], *own, row.results[c.baseline], *base);
 }
 
-Cell times_cell(const ModelClassComparison& c, const ModelClassRow& row, std::size_t i,
-                const Metric& metric) {
+static Cell times_cell(const ModelClassComparison& c, const ModelClassRow& row, std::size_t i,
+                       const Metric& metric) {
     const auto times = times_better(c, row, i, metric);
     if (!times)
         return {row.results[i].ok() ? "" : status_words(row.results[i].estimate), {}, Tone::muted};
@@ -42,7 +39,7 @@ Cell times_cell(const ModelClassComparison& c, const ModelClassRow& row, std::si
             *times, tone};
 }
 
-std::string titles_of(const ModelClassComparison& c, const std::vector<std::size_t>& rows) {
+static std::string titles_of(const ModelClassComparison& c, const std::vector<std::size_t>& rows) {
     if (rows.size() == c.rows.size() && rows.size() > 2)
         return fmt::format("all {} classes", rows.size());
     return rows.empty() ? "none of these classes"
@@ -50,7 +47,7 @@ std::string titles_of(const ModelClassComparison& c, const std::vector<std::size
 }
 
 /// True where an architecture's estimates of some class are projections.
-bool is_projected(const ModelClassComparison& c, std::size_t architecture) {
+static bool is_projected(const ModelClassComparison& c, std::size_t architecture) {
     return std::ranges::any_of(
         c.rows, [&](const ModelClassRow& row) { return !may_lead(row.results[architecture].estimate); });
 }
@@ -60,7 +57,7 @@ struct Leads {
     std::vector<std::size_t> measured, projected; ///< per architecture; projected: would be better than those
 };
 
-Leads leads_of(const ModelClassComparison& c, const Metric& metric) {
+static Leads leads_of(const ModelClassComparison& c, const Metric& metric) {
     Leads leads{std::vector<std::size_t>(c.labels.size()), std::vector<std::size_t>(c.labels.size())};
     for (const ModelClassRow& row : c.rows) {
         const auto winner = find_winner(row.results, metric);
@@ -75,7 +72,7 @@ Leads leads_of(const ModelClassComparison& c, const Metric& metric) {
 }
 
 /// "TPU on 8 of 13 classes, GPU on 5": who leads how often, most often first; empty: nobody.
-std::string leaders_text(const ModelClassComparison& c, const std::vector<std::size_t>& counts) {
+static std::string leaders_text(const ModelClassComparison& c, const std::vector<std::size_t>& counts) {
     std::vector<std::size_t> order = indices(c.labels.size());
     std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return counts[a] > counts[b]; });
     return joined(order, [&](std::size_t i) {
@@ -87,7 +84,7 @@ std::string leaders_text(const ModelClassComparison& c, const std::vector<std::s
 }
 
 /// "Fastest: GPU on 13 of 13 classes. Least energy: ...", and of projections what they would be.
-std::vector<std::string> leaders_lines(const ModelClassComparison& c) {
+static std::vector<std::string> leaders_lines(const ModelClassComparison& c) {
     const Leads fast = leads_of(c, metric::latency), frugal = leads_of(c, metric::energy);
     std::vector<std::string> lines;
     const auto add = [&](std::string_view head, const std::string& first, const std::string& second) {
@@ -106,7 +103,7 @@ std::vector<std::string> leaders_lines(const ModelClassComparison& c) {
 }
 
 /// Which formats the architectures multiply in: "fp32 on CPU and KPU, tf32 on GPU"; empty: one, as asked.
-std::string class_formats_text(const ModelClassComparison& c) {
+static std::string class_formats_text(const ModelClassComparison& c) {
     if (c.rows.empty() || !c.request.conditions.precision.named() || !mixed_formats(c.rows.front().results))
         return "";
     NamesByText formats;
@@ -119,7 +116,7 @@ std::string class_formats_text(const ModelClassComparison& c) {
 }
 
 /// Who is fastest and most frugal how often, and who does not run everything.
-std::vector<std::string> class_lines(const ModelClassComparison& c) {
+static std::vector<std::string> class_lines(const ModelClassComparison& c) {
     std::vector<std::string> lines = leaders_lines(c);
     if (const std::string formats = class_formats_text(c); !formats.empty())
         lines.push_back(fmt::format("Formats differ, {} was requested: {}.",
@@ -131,7 +128,7 @@ std::vector<std::string> class_lines(const ModelClassComparison& c) {
     return lines;
 }
 
-Table times_table(const ModelClassComparison& c, const Metric& metric, const char* words) {
+static Table times_table(const ModelClassComparison& c, const Metric& metric, const char* words) {
     std::vector<ColumnOf<ModelClassRow>> columns = {
         {{"Model class", "", "class"}, [](const ModelClassRow& row) { return row.what.title; }},
         {{"Model", "", "model", Align::left, 1}, [](const ModelClassRow& row) { return row.what.model; }}};
@@ -157,7 +154,7 @@ Table times_table(const ModelClassComparison& c, const Metric& metric, const cha
 }
 
 /// A row per class, a column per architecture.
-Chart times_chart(const ModelClassComparison& c) {
+static Chart times_chart(const ModelClassComparison& c) {
     Chart chart;
     chart.kind = ChartKind::heat_map;
     chart.title = "Speed by model class";
@@ -180,19 +177,19 @@ Chart times_chart(const ModelClassComparison& c) {
     return chart;
 }
 
-std::string quantity_words(const Metric& metric, bool better) {
+static std::string quantity_words(const Metric& metric, bool better) {
     if (metric == metric::latency)
         return better ? "faster than" : "slower than";
     return better ? "less energy per inference than" : "more energy per inference than";
 }
 
 /// Throughput at the small batch over that at the large one.
-double share_at_small(const ModelClassRow& row, std::size_t i) {
+static double share_at_small(const ModelClassRow& row, std::size_t i) {
     return *value_of(row.results[i], metric::throughput) / *value_of(row.batched[i], metric::throughput);
 }
 
 /// One claim with the comparison that shows it.
-std::string claim_text(const ModelClassComparison& c, std::size_t self, const ClassClaim& claim) {
+static std::string claim_text(const ModelClassComparison& c, std::size_t self, const ClassClaim& claim) {
     const ModelClassRow& row = c.rows[claim.row];
     const Metric& metric = *claim.metric;
     const std::string own = format_value(metric, *value_of(row.results[self], metric));
@@ -212,7 +209,7 @@ std::string claim_text(const ModelClassComparison& c, std::size_t self, const Cl
                        theirs);
 }
 
-void add_profile(const ModelClassComparison& c, std::size_t i, Report& report) {
+static void add_profile(const ModelClassComparison& c, std::size_t i, Report& report) {
     const ArchitectureProfile& profile = c.profiles[i];
     const bool projected = is_projected(c, i);
     report.blocks.push_back(Heading{2, fmt::format("{}: strengths and weaknesses{}", c.labels[i],
@@ -259,7 +256,7 @@ struct ClassCell {
     std::size_t architecture;
 };
 
-std::vector<ColumnOf<ClassCell>> class_columns() {
+static std::vector<ColumnOf<ClassCell>> class_columns() {
     using C = ClassCell;
     const auto times = [](const Metric& metric) {
         return [&metric](const C& cell) {
@@ -292,7 +289,7 @@ std::vector<ColumnOf<ClassCell>> class_columns() {
         {plain_column("times_less_energy"), times(metric::energy), CellType::number, "than the baseline"}};
 }
 
-std::vector<ClassCell> class_cells(const ModelClassComparison& c) {
+static std::vector<ClassCell> class_cells(const ModelClassComparison& c) {
     std::vector<ClassCell> cells;
     for (const ModelClassRow& row : c.rows)
         for (std::size_t i = 0; i < c.labels.size(); ++i)
@@ -314,7 +311,7 @@ struct ShownClaim {
     const ModelClass& about() const { return of.all->rows[claim->row].what; }
 };
 
-Members<ShownClaim> claim_members() {
+static Members<ShownClaim> claim_members() {
     using S = ShownClaim;
     return {{"class", "of models", [](const S& s) { return s.about().title; }},
             {"model", "that stands for it", [](const S& s) { return s.about().model; }},
@@ -328,7 +325,7 @@ Members<ShownClaim> claim_members() {
             {"text", "", [](const S& s) { return claim_text(*s.of.all, s.of.index, *s.claim); }}};
 }
 
-Members<ProfiledArchitecture> profiled_architecture_members() {
+static Members<ProfiledArchitecture> profiled_architecture_members() {
     using P = ProfiledArchitecture;
     const auto claims = [](std::vector<ClassClaim> ArchitectureProfile::*which) {
         return [which](const P& p) {
@@ -363,28 +360,6 @@ Members<ProfiledArchitecture> profiled_architecture_members() {
         {"does_not_run", "classes", titles(&ArchitectureProfile::unable)}};
 }
 
-AnswerDocument<ModelClassComparison> model_classes_document() {
-    using C = ModelClassComparison;
-    return {"model_classes",
-            "architectures over classes of models",
-            {{"verdict", "the answer", class_lines, lines_members()},
-             {"baseline", "that others are compared with", [](const C& c) { return c.labels[c.baseline]; }},
-             {"batch_size", "items", [](const C& c) { return c.request.batch; }},
-             {"larger_batch", "items", [](const C& c) { return c.request.larger_batch; }},
-             {"precision", "format asked for",
-              [](const C& c) { return precision_name(c.request.conditions.precision); }},
-             {"rows", "class by class", class_cells, members_of(class_columns())},
-             {"architectures", "",
-              [](const C& c) {
-                  return mapped(indices(c.labels.size()), [&](std::size_t i) {
-                      return ProfiledArchitecture{&c, i};
-                  });
-              },
-              profiled_architecture_members()}}};
-}
-
-} // namespace
-
 Report describe(const ModelClassComparison& c, PlainView, Format format) {
     Report report{"Model classes", {}};
     if (format == Format::csv)
@@ -405,12 +380,25 @@ Report describe(const ModelClassComparison& c, PlainView, Format format) {
     return report;
 }
 
-nlohmann::ordered_json model_classes_schema() {
-    return model_classes_document().schema();
-}
-
-std::string to_json(const ModelClassComparison& c, PlainView) {
-    return model_classes_document().text(c);
+AnswerDocument document_of(const ModelClassComparison& comparison, PlainView) {
+    using C = ModelClassComparison;
+    return {comparison,
+            "model_classes",
+            "architectures over classes of models",
+            {{"verdict", "the answer", class_lines, lines_members()},
+             {"baseline", "that others are compared with", [](const C& c) { return c.labels[c.baseline]; }},
+             {"batch_size", "items", [](const C& c) { return c.request.batch; }},
+             {"larger_batch", "items", [](const C& c) { return c.request.larger_batch; }},
+             {"precision", "format asked for",
+              [](const C& c) { return precision_name(c.request.conditions.precision); }},
+             {"rows", "class by class", class_cells, members_of(class_columns())},
+             {"architectures", "",
+              [](const C& c) {
+                  return mapped(indices(c.labels.size()), [&](std::size_t i) {
+                      return ProfiledArchitecture{&c, i};
+                  });
+              },
+              profiled_architecture_members()}}};
 }
 
 } // namespace archsim

@@ -9,14 +9,12 @@
 
 namespace archsim {
 
-namespace {
-
 struct AskedChange {
     std::optional<std::size_t> architecture;
     std::string key, value, text;
 };
 
-AskedChange parse(const std::string& text, const std::vector<ArchitectureChoice>& choices) {
+static AskedChange parse(const std::string& text, const std::vector<ArchitectureChoice>& choices) {
     const auto sides = split_assignment(text);
     if (!sides)
         throw UsageError(fmt::format(
@@ -30,8 +28,8 @@ AskedChange parse(const std::string& text, const std::vector<ArchitectureChoice>
 }
 
 /// A power limit in watts replaces the device's own, which need not state one.
-void apply_to(const AskedChange& change, const Session& session, const ArchitectureChoice& choice,
-              const Conditions& unchanged, Conditions& conditions) {
+static void apply_to(const AskedChange& change, const Session& session, const ArchitectureChoice& choice,
+                     const Conditions& unchanged, Conditions& conditions) {
     const VariedPart part = varied_part(change.key, "--what-if: ");
     const std::string where = "--what-if " + change.key;
     if (parse_real(change.value)) // of a limit of 15 nobody knows whether watts or times are meant
@@ -47,7 +45,7 @@ void apply_to(const AskedChange& change, const Session& session, const Architect
 }
 
 /// A limit below what flows without work cannot be met at any clock.
-void refuse_impossible_limit(Result& result) {
+static void refuse_impossible_limit(Result& result) {
     if (!result.ok() || result.machine->power_limit_w <= 0 ||
         result.machine->power_limit_w > result.machine->static_power_w)
         return;
@@ -58,7 +56,7 @@ void refuse_impossible_limit(Result& result) {
 
 constexpr double kVariation = 0.2;
 
-bool assumed(const Fact& fact) {
+static bool assumed(const Fact& fact) {
     return fact.known() && fact.source &&
            (fact.source->kind == SourceKind::assumed || fact.source->kind == SourceKind::tuned);
 }
@@ -78,7 +76,7 @@ struct Input {
 };
 
 /// Parameters that make_machine turned into rates already: the rate is what can be changed.
-std::optional<Lever> lever_of_rate(Parameter parameter) {
+static std::optional<Lever> lever_of_rate(Parameter parameter) {
     switch (info_of(parameter).role) {
     case ParameterRole::memory_rate:
         return Lever::bandwidth;
@@ -89,7 +87,7 @@ std::optional<Lever> lever_of_rate(Parameter parameter) {
     }
 }
 
-std::vector<Input> assumed_inputs(const Machine& machine) {
+static std::vector<Input> assumed_inputs(const Machine& machine) {
     std::vector<Input> inputs;
     std::set<Lever> covered;
     const auto add_lever = [&](Lever lever, std::string name) {
@@ -132,15 +130,13 @@ std::vector<Input> assumed_inputs(const Machine& machine) {
 }
 
 /// Best value by itself: what an interval leaves open is open before and after.
-std::size_t best_of(const std::vector<std::optional<double>>& values, const Metric& metric) {
+static std::size_t best_of(const std::vector<std::optional<double>>& values, const Metric& metric) {
     std::size_t best = values.size();
     for (std::size_t i = 0; i < values.size(); ++i)
         if (values[i] && (best == values.size() || better(metric, *values[i], *values[best])))
             best = i;
     return best;
 }
-
-} // namespace
 
 WhatIf run_what_if(const Session& session, const CompareArchitecturesRequest& request,
                    const std::vector<ArchitectureChoice>& choices) {

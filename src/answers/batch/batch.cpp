@@ -4,11 +4,9 @@
 #include "core/text.hpp"
 #include "hardware/energy_table.hpp"
 #include "report/blocks/metric_text.hpp"
-#include "report/blocks/number_format.hpp"
 #include "report/blocks/ranking_table.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
-#include "report/render/answer_document.hpp"
 #include "result/generation_metrics.hpp"
 #include "session/other_conditions.hpp"
 #include "session/usual_precision.hpp"
@@ -87,8 +85,6 @@ BatchAnalysis analyze_batches(const Session& session, const BatchRequest& reques
     return sweep;
 }
 
-namespace {
-
 /// Words about one series, whose batches are judged by the time of a batch or of a token.
 class BatchWords {
   public:
@@ -134,7 +130,7 @@ class BatchWords {
 };
 
 /// A line for each batch that is best in something: "Most throughput, knee: batch 64: ...".
-void add_points(const BatchSeries& series, const BestBatches& best, Facts& facts) {
+static void add_points(const BatchSeries& series, const BestBatches& best, Facts& facts) {
     std::vector<std::pair<std::size_t, std::string>> points;
     for (const auto& [at, what] : {std::pair{best.throughput, "Most throughput"},
                                    {best.knee, "Knee"},
@@ -151,14 +147,14 @@ void add_points(const BatchSeries& series, const BestBatches& best, Facts& facts
         facts.add(std::move(what), BatchWords(series).whole(at), 1);
 }
 
-std::string without_best(const BatchSeries& series) {
+static std::string without_best(const BatchSeries& series) {
     if (std::ranges::any_of(series.results, &Result::ok))
         return "no batch keeps the limits";
     return fmt::format("no estimate of any batch; batch {}: {}", series.batches.front(),
                        series.results.front().estimate.reason);
 }
 
-Members<BatchSeries> best_batch_members() {
+static Members<BatchSeries> best_batch_members() {
     const auto batch = [](std::optional<std::size_t> BestBatches::*which) {
         return [which](const BatchSeries& series) {
             const auto index = best_batches(series).*which;
@@ -171,7 +167,7 @@ Members<BatchSeries> best_batch_members() {
             {"knee", "smallest with nearly the best throughput", batch(&BestBatches::knee)}};
 }
 
-const Result& first_result(const BatchAnalysis& sweep) {
+static const Result& first_result(const BatchAnalysis& sweep) {
     return sweep.series.front().results.front();
 }
 
@@ -182,7 +178,7 @@ struct BatchRow {
 
     const Result& result() const { return series->results[index]; }
     std::int64_t batch() const { return series->batches[index]; }
-    /// What it is best in.
+    /// The metrics in which it is best.
     std::string marks() const {
         return joined(std::array{std::pair{best.latency, "latency"}, std::pair{best.throughput, "throughput"},
                                  std::pair{best.energy, "energy"}, std::pair{best.knee, "knee"}},
@@ -192,7 +188,7 @@ struct BatchRow {
 using BatchColumns = std::vector<ColumnOf<BatchRow>>;
 
 /// The interval of the latency and its share of one item stand beside it.
-BatchColumns metric_columns(const BatchAnalysis& sweep, const Metric& m) {
+static BatchColumns metric_columns(const BatchAnalysis& sweep, const Metric& m) {
     const auto measure = [&m, conditions = sweep.limits.cost](const BatchRow& row) {
         return measure_of(row.result(), m, conditions);
     };
@@ -211,7 +207,7 @@ BatchColumns metric_columns(const BatchAnalysis& sweep, const Metric& m) {
     return columns;
 }
 
-BatchColumns batch_columns(const BatchAnalysis& sweep) {
+static BatchColumns batch_columns(const BatchAnalysis& sweep) {
     BatchColumns columns = {{{"Hardware", "", "hardware"},
                              [](const BatchRow& row) {
                                  return marked(hardware_label(row.result()), MarkedCell::hardware,
@@ -245,7 +241,7 @@ BatchColumns batch_columns(const BatchAnalysis& sweep) {
 }
 
 /// "L4 at batch 16: needs 30.1 GB, ...; 2 more batches likewise": the first that fails tells the story.
-std::string failure_note(const BatchSeries& series) {
+static std::string failure_note(const BatchSeries& series) {
     std::string text;
     std::size_t more = 0;
     for (std::size_t i = 0; i < series.results.size(); ++i)
@@ -256,7 +252,7 @@ std::string failure_note(const BatchSeries& series) {
     return more == 0 ? text : fmt::format("{}; {} more batch{} likewise", text, more, more == 1 ? "" : "es");
 }
 
-Table batch_table(const BatchAnalysis& sweep) {
+static Table batch_table(const BatchAnalysis& sweep) {
     std::vector<BatchRow> rows;
     std::vector<std::string> notes;
     for (const BatchSeries& series : sweep.series) {
@@ -273,44 +269,17 @@ Table batch_table(const BatchAnalysis& sweep) {
     return table;
 }
 
-std::vector<std::string> device_labels(const BatchAnalysis& sweep) {
+static std::vector<std::string> device_labels(const BatchAnalysis& sweep) {
     return mapped(sweep.series,
                   [](const BatchSeries& series) { return hardware_label(series.results.front()); });
 }
 
 /// "A100, batch 8", one per result.
-std::vector<std::string> labels_of(const BatchSeries& series) {
+static std::vector<std::string> labels_of(const BatchSeries& series) {
     return mapped(indices(series.results.size()), [&](std::size_t i) {
         return fmt::format("{}, batch {}", hardware_label(series.results[i]), series.batches[i]);
     });
 }
-
-AnswerDocument<BatchAnalysis> batch_document(const MetricView& view) {
-    using A = BatchAnalysis;
-    const Members<A> request =
-        request_members()
-            .of<A>(first_result)
-            .under([](const std::string& key) { return key == "batch_size" ? "" : key; })
-            .with({{"hardware", "devices, with the power modes they run in", device_labels},
-                   {"batch_sizes", "ascending", &A::batches}})
-            .with(limit_members().of<A>([](const A& a) { return a.limits; }));
-    return {"analyze_batch",
-            "one model over batch sizes",
-            {{"request", "what was asked", std::identity{}, request},
-             {"model", "",
-              [](const A& a) {
-                  return KnownModel{first_result(a).model.get(), nullptr};
-              },
-              model_members()},
-             {"verdict", "the answer", [](const A& a) { return batch_lines(a, device_labels(a)); },
-              lines_members()},
-             {"batch_sizes", "ascending", &A::batches},
-             {"series", "", &A::series,
-              Members<BatchSeries>{{"hardware", "as asked", &BatchSeries::hardware}}.with(
-                  batch_series_members(view, "points"))}}};
-}
-
-} // namespace
 
 Facts best_batch_facts(const BatchAnalysis& analysis, const std::vector<std::string>& labels) {
     Facts facts;
@@ -409,12 +378,31 @@ Report describe(const BatchAnalysis& sweep, PlainView, Format format) {
     return report;
 }
 
-nlohmann::ordered_json analyze_batch_schema() {
-    return batch_document({}).schema();
-}
-
-std::string to_json(const BatchAnalysis& sweep, PlainView) {
-    return batch_document({sweep.metrics, sweep.limits.cost}).text(sweep);
+AnswerDocument document_of(const BatchAnalysis& sweep, PlainView) {
+    const MetricView view{sweep.metrics, sweep.limits.cost};
+    using A = BatchAnalysis;
+    const Members<A> request =
+        request_members()
+            .of<A>(first_result)
+            .under([](const std::string& key) { return key == "batch_size" ? "" : key; })
+            .with({{"hardware", "devices, with the power modes they run in", device_labels},
+                   {"batch_sizes", "ascending", &A::batches}})
+            .with(limit_members().of<A>([](const A& a) { return a.limits; }));
+    return {sweep,
+            "analyze_batch",
+            "one model over batch sizes",
+            {{"request", "what was asked", std::identity{}, request},
+             {"model", "",
+              [](const A& a) {
+                  return KnownModel{first_result(a).model.get(), nullptr};
+              },
+              model_members()},
+             {"verdict", "the answer", [](const A& a) { return batch_lines(a, device_labels(a)); },
+              lines_members()},
+             {"batch_sizes", "ascending", &A::batches},
+             {"series", "", &A::series,
+              Members<BatchSeries>{{"hardware", "as asked", &BatchSeries::hardware}}.with(
+                  batch_series_members(view, "points"))}}};
 }
 
 } // namespace archsim

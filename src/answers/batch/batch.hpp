@@ -7,6 +7,7 @@
 #include "archsim/extend/renderer.hpp"
 #include "archsim/run/session.hpp"
 #include "fields/json_members.hpp"
+#include "report/render/answer_document.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -34,8 +35,8 @@ struct BatchAnalysis {
 /// Share of the best throughput from which a smaller batch counts as good enough.
 inline constexpr double kNearlyBest = 0.9;
 
-/// What batches are judged by: items per second, time of a batch, energy of an item; of language models with
-/// a prompt tokens per second of all sequences, time and energy of a token.
+/// The metrics that judge batches: items per second, time of a batch, energy of an item; of language models
+/// with a prompt tokens per second of all sequences, time and energy of a token.
 struct BatchMetrics {
     const Metric *rate, *time, *energy;
 };
@@ -77,7 +78,7 @@ std::string best_batch_heading(const BatchAnalysis& analysis);
 
 Report describe(const BatchAnalysis& sweep, PlainView view = {}, Format format = Format::text);
 /// {"schema": "archsim.analyze_batch/1", "series": [...]}; unknown values are null.
-std::string to_json(const BatchAnalysis& sweep, PlainView view = {});
+AnswerDocument document_of(const BatchAnalysis& sweep, PlainView view = {});
 
 /// One line per device over batch, logarithmic in batch.
 Chart batch_chart(const BatchAnalysis& sweep, const Metric& metric);

@@ -16,8 +16,6 @@
 
 namespace archsim {
 
-namespace {
-
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kSchema = "archsim.baseline/1";
@@ -44,7 +42,7 @@ constexpr std::array kRecord = {
     Number<EstimateRecord>{"chip_w", &EstimateRecord::chip_w}};
 
 /// JSON has no infinity (a device without external memory), and no unknown (energy nobody can price).
-Json number_json(double value) {
+static Json number_json(double value) {
     if (std::isinf(value))
         return value > 0 ? "infinite" : "-infinite";
     return std::isnan(value) ? Json(nullptr) : Json(value);
@@ -52,7 +50,7 @@ Json number_json(double value) {
 
 /// Numbers that are not zero: most members of most kernels are.
 template <class Keys>
-Json events_json(const double* values, std::size_t count, Keys key_of) {
+static Json events_json(const double* values, std::size_t count, Keys key_of) {
     Json out = Json::object();
     for (std::size_t i = 0; i < count; ++i)
         if (values[i] != 0)
@@ -60,14 +58,14 @@ Json events_json(const double* values, std::size_t count, Keys key_of) {
     return out;
 }
 
-std::string_view event_key(std::size_t i) {
+static std::string_view event_key(std::size_t i) {
     return name_of(static_cast<Event>(i));
 }
-std::string_view format_key(std::size_t i) {
+static std::string_view format_key(std::size_t i) {
     return name_of(kPrecisions[i]);
 }
 
-Json kernel_json(const KernelRecord& k) {
+static Json kernel_json(const KernelRecord& k) {
     Json out = {{"name", k.name}, {"class", k.kind}, {"operators", k.operators}};
     const auto write = [&](const char* key, double value) {
         if (value != 0)
@@ -84,7 +82,7 @@ Json kernel_json(const KernelRecord& k) {
     return out;
 }
 
-Json graph_json(const GraphRecord& g) {
+static Json graph_json(const GraphRecord& g) {
     Json out = {{"name", g.name}};
     for (const auto& [key, member] : kGraph)
         out[key] = number_json(g.*member);
@@ -99,7 +97,7 @@ Json graph_json(const GraphRecord& g) {
     return out;
 }
 
-Json record_json(const EstimateRecord& r) {
+static Json record_json(const EstimateRecord& r) {
     const PrecisionConfig& p = r.precision;
     Json out = {{"model", r.model},
                 {"hardware", r.hardware},
@@ -203,7 +201,7 @@ class BaselineMembers {
     std::string file_, place_;
 };
 
-KernelRecord read_kernel(const BaselineMembers& m, std::size_t operators) {
+static KernelRecord read_kernel(const BaselineMembers& m, std::size_t operators) {
     KernelRecord k;
     k.name = m.text("name");
     k.kind = m.text("class");
@@ -226,7 +224,7 @@ KernelRecord read_kernel(const BaselineMembers& m, std::size_t operators) {
     return k;
 }
 
-GraphRecord read_graph(const BaselineMembers& m) {
+static GraphRecord read_graph(const BaselineMembers& m) {
     GraphRecord g;
     g.name = m.text("name");
     for (const auto& [key, member] : kGraph)
@@ -244,7 +242,7 @@ GraphRecord read_graph(const BaselineMembers& m) {
     return g;
 }
 
-EstimateRecord read_record(const BaselineMembers& m) {
+static EstimateRecord read_record(const BaselineMembers& m) {
     EstimateRecord r;
     r.model = m.text("model");
     r.hardware = m.text("hardware");
@@ -279,8 +277,6 @@ EstimateRecord read_record(const BaselineMembers& m) {
         m.fail("graphs", "a list of at least one graph");
     return r;
 }
-
-} // namespace
 
 std::string baseline_json(const BudgetAnswer& answer) {
     Json document = {{"schema", kSchema}, {"version", version()}, {"estimates", Json::array()}};

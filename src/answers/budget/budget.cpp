@@ -1,6 +1,5 @@
 #include "answers/budget/budget.hpp"
 
-#include "archsim/compare/cost.hpp"
 #include "archsim/compare/decisions.hpp"
 #include "archsim/core/finding.hpp"
 #include "core/lists.hpp"
@@ -10,6 +9,7 @@
 #include "result/cost_terms.hpp"
 #include "result/decisions.hpp"
 #include "result/duty_cycle.hpp"
+#include "result/generation_metrics.hpp"
 #include "result/ties.hpp"
 #include "session/prepared.hpp"
 #include "session/usual_precision.hpp"
@@ -19,31 +19,29 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr double kSmallestDifference = 1e-9; ///< relative; less than that is rounding, not growth
 
 /// "+5%" -> 0.05
-double parse_share(std::string_view text, const std::string& form) {
+static double parse_share(std::string_view text, const std::string& form) {
     const auto value = plain_number<double>(text);
     if (!value)
         throw UsageError(form);
     return *value / 100;
 }
 
-const Measure* measure_in(const EstimateRecord* record, const Metric& metric) {
+static const Measure* measure_in(const EstimateRecord* record, const Metric& metric) {
     if (record == nullptr)
         return nullptr;
     const auto found = record->values.find(metric.key);
     return found == record->values.end() ? nullptr : &found->second;
 }
 
-std::optional<double> value_in(const EstimateRecord* record, const Metric& metric) {
+static std::optional<double> value_in(const EstimateRecord* record, const Metric& metric) {
     const Measure* const measure = measure_in(record, metric);
     return measure == nullptr ? std::nullopt : std::optional(measure->value);
 }
 
-bool same_question(const EstimateRecord& a, const EstimateRecord& b) {
+static bool same_question(const EstimateRecord& a, const EstimateRecord& b) {
     return a.model == b.model && a.hardware == b.hardware && a.precision == b.precision &&
            a.batch == b.batch && a.stack == b.stack &&
            (a.question.empty() || b.question.empty() || a.question == b.question);
@@ -51,7 +49,8 @@ bool same_question(const EstimateRecord& a, const EstimateRecord& b) {
 
 /// The estimate of the baseline to compare with: the same question; where only the stack's default has
 /// changed since, that is part of what moved.
-const EstimateRecord* find_record(const std::vector<EstimateRecord>& baseline, const EstimateRecord& record) {
+static const EstimateRecord* find_record(const std::vector<EstimateRecord>& baseline,
+                                         const EstimateRecord& record) {
     const auto exact = std::ranges::find_if(
         baseline, [&](const EstimateRecord& other) { return same_question(other, record); });
     if (exact != baseline.end())
@@ -66,7 +65,8 @@ const EstimateRecord* find_record(const std::vector<EstimateRecord>& baseline, c
 }
 
 /// Why the baseline has nothing to compare an estimate with.
-std::string nothing_to_compare(const std::vector<EstimateRecord>& baseline, const EstimateRecord& asked) {
+static std::string nothing_to_compare(const std::vector<EstimateRecord>& baseline,
+                                      const EstimateRecord& asked) {
     const auto other = std::ranges::find_if(baseline, [&](const EstimateRecord& one) {
         return one.model == asked.model && one.hardware == asked.hardware;
     });
@@ -80,7 +80,7 @@ std::string nothing_to_compare(const std::vector<EstimateRecord>& baseline, cons
                        alike ? asked.question : brief(asked));
 }
 
-std::vector<const Metric*> explained(const std::vector<BudgetRule>& rules) {
+static std::vector<const Metric*> explained(const std::vector<BudgetRule>& rules) {
     std::vector<const Metric*> metrics = distinct(
         kept(rules, [](const BudgetRule& rule) { return rule.metric->has_causes; }), &BudgetRule::metric);
     if (metrics.empty())
@@ -88,7 +88,7 @@ std::vector<const Metric*> explained(const std::vector<BudgetRule>& rules) {
     return metrics;
 }
 
-void add_moves(const std::vector<BudgetRule>& rules, BudgetedEstimate& estimate) {
+static void add_moves(const std::vector<BudgetRule>& rules, BudgetedEstimate& estimate) {
     for (const Metric* metric : explained(rules)) {
         const auto before = estimate.before->values.find(metric->key),
                    after = estimate.after->values.find(metric->key);
@@ -97,8 +97,6 @@ void add_moves(const std::vector<BudgetRule>& rules, BudgetedEstimate& estimate)
             estimate.moved.push_back(explain_difference(*estimate.before, *estimate.after, *metric));
     }
 }
-
-} // namespace
 
 BudgetRule parse_budget_rule(std::string_view text, std::string_view flag) {
     const std::string form = fmt::format(
@@ -109,7 +107,7 @@ BudgetRule parse_budget_rule(std::string_view text, std::string_view flag) {
     BudgetRule rule;
     rule.text = text;
     rule.above = text[at] == '>';
-    rule.metric = &MetricTable::standard().at(text.substr(0, at), flag);
+    rule.metric = &every_metric().at(text.substr(0, at), flag);
     std::string_view limit = text.substr(at + 1);
     const bool change = limit.front() == '+' || limit.front() == '-';
     if (!change) {

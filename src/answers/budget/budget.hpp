@@ -10,6 +10,7 @@
 #include "answers/difference/estimate_record.hpp"
 #include "archsim/extend/renderer.hpp"
 #include "archsim/run/session.hpp"
+#include "report/render/answer_document.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -81,7 +82,7 @@ BudgetOutcome apply(const BudgetRule& rule, const EstimateRecord* baseline, cons
 // Estimates held against budgets and against a baseline of an earlier day: what moved, why, and whether that
 // is allowed. For tests that run with every change of a model.
 
-/// What is asked: every model on every device.
+/// The question: every model on every device.
 struct BudgetRequest {
     std::vector<std::string> models, hardware;
     Workload workload = {};
@@ -91,7 +92,7 @@ struct BudgetRequest {
     std::filesystem::path saved;    ///< where the caller writes the estimates as a baseline; empty: nowhere
     double certainty = 0;           ///< with which limits of values must be kept; 0: the estimate decides
     CostOptions cost = {};
-    /// What was asked in one text, the stack left out; a baseline's estimate of another question is none to
+    /// The question in one text, the stack left out; a baseline's estimate of another question is none to
     /// compare with. Empty: model, device, format, batch and stack tell questions apart.
     std::function<std::string(const Result&)> question_of = {};
 };
@@ -139,7 +140,7 @@ struct BudgetView {
 /// CSV: one row per rule and estimate.
 Report describe(const BudgetAnswer& answer, const BudgetView& view, Format format = Format::text);
 /// {"schema": "archsim.check_budget/1", ...}
-std::string to_json(const BudgetAnswer& answer, const BudgetView& view);
+AnswerDocument document_of(const BudgetAnswer& answer, const BudgetView& view);
 /// A test suite per estimate, a test case per rule.
 std::string to_junit(const BudgetAnswer& answer);
 /// SARIF 2.1.0, for the pages of code hosts that show findings: a rule per budget, a result per failure, at

@@ -12,7 +12,6 @@
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
-#include "report/render/answer_document.hpp"
 #include "report/render/renderers.hpp"
 
 #include <algorithm>
@@ -21,15 +20,13 @@
 
 namespace archsim {
 
-namespace {
-
-Cell change_cell(const std::optional<double>& before, const std::optional<double>& after) {
+static Cell change_cell(const std::optional<double>& before, const std::optional<double>& after) {
     if (!before || !after)
         return {};
     return {*before != 0 ? signed_percent(*after / *before - 1) : "-", *after - *before};
 }
 
-Table rule_table(const BudgetAnswer& answer) {
+static Table rule_table(const BudgetAnswer& answer) {
     struct Row {
         const BudgetedEstimate& estimate;
         const BudgetOutcome& outcome;
@@ -64,14 +61,14 @@ Table rule_table(const BudgetAnswer& answer) {
 }
 
 /// Every metric that both have.
-Table metric_changes(const BudgetedEstimate& e) {
+static Table metric_changes(const BudgetedEstimate& e) {
     struct Row {
         const Metric* metric;
         std::optional<double> before;
         double after;
     };
     std::vector<Row> rows;
-    for (const Metric* metric : MetricTable::standard().rows()) {
+    for (const Metric* metric : every_metric().rows()) {
         const auto after = e.after->values.find(metric->key);
         if (after == e.after->values.end())
             continue;
@@ -90,7 +87,7 @@ Table metric_changes(const BudgetedEstimate& e) {
         rows);
 }
 
-void add_estimate(const BudgetedEstimate& e, const BudgetView& view, Report& report) {
+static void add_estimate(const BudgetedEstimate& e, const BudgetView& view, Report& report) {
     report.blocks.push_back(Heading{2, e.title()});
     if (!e.after) {
         report.blocks.push_back(
@@ -124,7 +121,7 @@ void add_estimate(const BudgetedEstimate& e, const BudgetView& view, Report& rep
 
 /// How a cost was reckoned, where a budget is one of cost; which estimates measurements refute or none stands
 /// behind.
-std::vector<std::string> budget_bases(const BudgetAnswer& answer) {
+static std::vector<std::string> budget_bases(const BudgetAnswer& answer) {
     std::vector<Result> results = mapped(answer.estimates, &BudgetedEstimate::result);
     std::vector<std::string> lines = doubt_lines(results);
     const auto& rules = answer.request.rules;
@@ -132,8 +129,6 @@ std::vector<std::string> budget_bases(const BudgetAnswer& answer) {
         lines.push_back(cost_basis(results, answer.request.cost));
     return lines;
 }
-
-} // namespace
 
 std::string budget_headline(const BudgetAnswer& answer) {
     const std::size_t rules = answer.request.rules.size() * answer.estimates.size();
@@ -202,9 +197,7 @@ Report describe(const BudgetAnswer& answer, const BudgetView& view, Format forma
 
 // Answers about budgets for programs: JSON, JUnit XML and SARIF.
 
-namespace {
-
-Members<BudgetOutcome> budget_outcome_members() {
+static Members<BudgetOutcome> budget_outcome_members() {
     using O = BudgetOutcome;
     return {{"rule", "", [](const O& o) { return o.rule.text; }},
             {"metric", "", [](const O& o) { return o.rule.metric->key; }},
@@ -219,7 +212,7 @@ Members<BudgetOutcome> budget_outcome_members() {
              &O::chance}};
 }
 
-Members<BudgetedEstimate> budgeted_members() {
+static Members<BudgetedEstimate> budgeted_members() {
     using E = BudgetedEstimate;
     return {{"model", "", [](const E& e) { return e.result.model->name; }},
             {"hardware", "", [](const E& e) { return e.result.hardware; }},
@@ -233,7 +226,7 @@ Members<BudgetedEstimate> budgeted_members() {
             {"request", "what was asked", [](const E& e) { return e.result; }, request_members()}};
 }
 
-Members<BudgetRequest> budget_request_members() {
+static Members<BudgetRequest> budget_request_members() {
     using R = BudgetRequest;
     constexpr double kPercent = 100;
     return Members<R>{{"models", "", &R::models}, {"hardware", "", &R::hardware}}
@@ -261,21 +254,9 @@ Members<BudgetRequest> budget_request_members() {
                {"baseline", "file; null: none", [](const R& r) { return nonempty(r.baseline.string()); }}});
 }
 
-AnswerDocument<BudgetAnswer> budget_document() {
-    using A = BudgetAnswer;
-    return {
-        "check_budget",
-        "limits and changes, checked",
-        {{"request", "what was asked", &A::request, budget_request_members()},
-         {"baseline", "file; null: none", [](const A& a) { return nonempty(a.request.baseline.string()); }},
-         {"verdict", "the answer", budget_lines, lines_members()},
-         {"failures", "outcomes that fail", &A::failures},
-         {"estimates", "model by model", &A::estimates, budgeted_members()}}};
-}
-
 /// Text as XML 1.0 may hold it: without control characters, and without the two code points of Unicode's
 /// first plane that are no characters.
-std::string xml(const std::string& text) {
+static std::string xml(const std::string& text) {
     std::string shown = one_line(text);
     for (const auto& [character, name] : {std::pair("\uFFFE", "\\ufffe"), std::pair("\uFFFF", "\\uffff")})
         for (std::size_t at = shown.find(character); at != std::string::npos; at = shown.find(character, at))
@@ -284,7 +265,7 @@ std::string xml(const std::string& text) {
 }
 
 /// A path or name as a URI reference.
-std::string uri_of(const std::string& name) {
+static std::string uri_of(const std::string& name) {
     std::string uri;
     for (const char c : name) {
         const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -294,14 +275,17 @@ std::string uri_of(const std::string& name) {
     return uri;
 }
 
-} // namespace
-
-nlohmann::ordered_json check_budget_schema() {
-    return budget_document().schema();
-}
-
-std::string to_json(const BudgetAnswer& answer, const BudgetView&) {
-    return budget_document().text(answer);
+AnswerDocument document_of(const BudgetAnswer& answer, const BudgetView&) {
+    using A = BudgetAnswer;
+    return {
+        answer,
+        "check_budget",
+        "limits and changes, checked",
+        {{"request", "what was asked", &A::request, budget_request_members()},
+         {"baseline", "file; null: none", [](const A& a) { return nonempty(a.request.baseline.string()); }},
+         {"verdict", "the answer", budget_lines, lines_members()},
+         {"failures", "outcomes that fail", &A::failures},
+         {"estimates", "model by model", &A::estimates, budgeted_members()}}};
 }
 
 std::string to_junit(const BudgetAnswer& answer) {

@@ -6,8 +6,6 @@
 
 namespace archsim {
 
-namespace {
-
 struct SubgraphRow {
     const Result& result;
     const SubgraphEstimate& s;
@@ -15,7 +13,7 @@ struct SubgraphRow {
     const SubgraphWork& work() const { return result.work->subgraphs[s.index]; }
 };
 
-std::vector<ColumnOf<SubgraphRow>> subgraph_columns() {
+static std::vector<ColumnOf<SubgraphRow>> subgraph_columns() {
     using R = SubgraphRow;
     std::vector<ColumnOf<R>> columns;
     const auto name = [&](const char* key, auto of) { columns.emplace_back(plain_column(key), of); };
@@ -52,8 +50,6 @@ std::vector<ColumnOf<SubgraphRow>> subgraph_columns() {
          [](const R& r) { return allocation_text(r.s.mapping.allocation, unit_name(*r.result.device)); });
     return columns;
 }
-
-} // namespace
 
 Table all_subgraphs_table(std::span<const Result> results) {
     std::vector<SubgraphRow> rows;

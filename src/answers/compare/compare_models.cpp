@@ -12,11 +12,9 @@
 
 namespace archsim {
 
-namespace {
-
 /// `load`: the model of a name.
 template <class Load>
-ModelComparison compare(const Session& session, CompareModelsRequest request, const Load& load) {
+static ModelComparison compare(const Session& session, CompareModelsRequest request, const Load& load) {
     ModelComparison comparison;
     if (request.hardware.empty() && request.deployment.empty())
         request.deployment = "datacenter";
@@ -91,8 +89,6 @@ ModelComparison compare(const Session& session, CompareModelsRequest request, co
     comparison.request = std::move(request);
     return comparison;
 }
-
-} // namespace
 
 ModelComparison compare_models(const Session& session, CompareModelsRequest request) {
     return compare(session, std::move(request), [&](const std::string& name) { return session.load(name); });

@@ -11,8 +11,6 @@
 
 namespace archsim {
 
-namespace {
-
 /// One model of a comparison.
 struct ComparedModel {
     const ModelFacts* facts = nullptr;
@@ -31,7 +29,7 @@ struct ComparedModels {
     bool decided() const { return !decisions.empty() && decisions.front().request.active(); }
 };
 
-ComparedModels compared(const ModelComparison& c, const CompareModelsView& view) {
+static ComparedModels compared(const ModelComparison& c, const CompareModelsView& view) {
     ComparedModels all{&c, {}, {}};
     for (std::size_t m = 0; m < c.models.size(); ++m)
         all.decisions.push_back(decide(results_of(c, m), c.request.decision));
@@ -57,7 +55,7 @@ ComparedModels compared(const ModelComparison& c, const CompareModelsView& view)
     return all;
 }
 
-Members<ModelComparison> comparison_request_members() {
+static Members<ModelComparison> comparison_request_members() {
     using C = ModelComparison;
     using Json = nlohmann::ordered_json;
     const Members<C> question = question_members().of<C>([](const C& c) { return asked_question(c); });
@@ -103,7 +101,7 @@ Members<ModelComparison> comparison_request_members() {
         .with(limit_members().of<C>([](const C& c) { return c.request.decision; }));
 }
 
-AnswerDocument<ComparedModels> comparison_document(const CompareModelsView& view) {
+static AnswerDocument comparison_document(const ComparedModels& compared, const CompareModelsView& view) {
     using A = ComparedModels;
     using M = ComparedModel;
     const Members<M> name = {{"model", "", [](const M& m) { return m.facts->name; }}};
@@ -114,7 +112,7 @@ AnswerDocument<ComparedModels> comparison_document(const CompareModelsView& view
         return rows;
     };
     return {
-        "compare_models", "models on devices, ranked",
+        compared, "compare_models", "models on devices, ranked",
         Members<A>{
             {"request", "what was asked", [](const A& a) { return *a.all; }, comparison_request_members()},
             {"verdicts", "the answer in a few lines, for each model", &A::models,
@@ -147,16 +145,14 @@ AnswerDocument<ComparedModels> comparison_document(const CompareModelsView& view
             }))};
 }
 
-} // namespace
-
 nlohmann::ordered_json compare_models_schema() {
-    return comparison_document({}).schema();
+    return comparison_document({}, {}).schema();
 }
 
 std::string to_json(const ModelComparison& c, const CompareModelsView& given) {
     CompareModelsView view = given;
     view.explanations.conditions = on_one_basis(c.results, view.explanations.conditions);
-    return comparison_document(view).text(compared(c, view));
+    return comparison_document(compared(c, view), view).text();
 }
 
 } // namespace archsim

@@ -21,10 +21,8 @@
 
 namespace archsim {
 
-namespace {
-
-void add_details(const Result& r, const CompareModelsView& view, const MetricView& shown, Detail detail,
-                 Report& report) {
+static void add_details(const Result& r, const CompareModelsView& view, const MetricView& shown,
+                        Detail detail, Report& report) {
     add_blocks(report, Heading{view.verbose ? 2 : 3, fmt::format("{} ({})", r.device->name, family_label(r))},
                device_facts(r));
     if (!r.ok()) {
@@ -40,7 +38,7 @@ void add_details(const Result& r, const CompareModelsView& view, const MetricVie
 }
 
 /// A failure of a model: one line for all models that fail on the same devices for the same reason.
-void add_reason(const std::string& note, const std::string& model, NamesByText& reasons) {
+static void add_reason(const std::string& note, const std::string& model, NamesByText& reasons) {
     const std::string of_devices = model + " on ";
     if (!note.starts_with(of_devices)) // on all of them
         reasons.push_back({note, {}});
@@ -48,7 +46,7 @@ void add_reason(const std::string& note, const std::string& model, NamesByText& 
         names_under(note.substr(of_devices.size()), reasons).push_back(model);
 }
 
-Table matrix(const ModelComparison& c, const Metric& by, const CostOptions& conditions) {
+static Table matrix(const ModelComparison& c, const Metric& by, const CostOptions& conditions) {
     const std::string unit = by.column_unit.empty() ? by.heading : by.column_unit;
     const std::vector<std::string> labels = hardware_labels(results_of(c, 0), false); // stacks stand below
     const bool one_device =
@@ -98,13 +96,13 @@ Table matrix(const ModelComparison& c, const Metric& by, const CostOptions& cond
     return table;
 }
 
-std::vector<Block> duty_blocks_of(std::span<const Result> results, const CompareModelsView& view) {
+static std::vector<Block> duty_blocks_of(std::span<const Result> results, const CompareModelsView& view) {
     const auto at = view.explanations.conditions.power_at;
     return duty_blocks(duty_cycles(results, view.slices, at), at.value_or(PowerBoundary::chip));
 }
 
 /// A row per result, for spreadsheets.
-Report flat_table(const ModelComparison& c, const CompareModelsView& view) {
+static Report flat_table(const ModelComparison& c, const CompareModelsView& view) {
     const auto rows = flattened(indices(c.models.size()), [&](std::size_t m) {
         return ranked({results_of(c, m), static_cast<double>(c.request.workload.batch),
                        &order_of(c, results_of(c, m), view)},
@@ -128,7 +126,7 @@ Report flat_table(const ModelComparison& c, const CompareModelsView& view) {
 }
 
 /// "Batch size 1, precision fp32; device time only, no transfers and no host work.": the batch that runs.
-std::string asked_text(const ModelComparison& c, std::span<const Result> results) {
+static std::string asked_text(const ModelComparison& c, std::span<const Result> results) {
     std::string batch = fmt::format("Batch size {}", c.request.workload.batch);
     for (const Result& r : results)
         if (r.ok() && r.estimate.batch != static_cast<double>(c.request.workload.batch)) {
@@ -195,7 +193,7 @@ class ModelSection {
         add_next();
     }
 
-    /// What was asked for beside the ranking, under the name of the model.
+    /// The parts asked for beside the ranking, under the name of the model.
     void add_brief() {
         const std::size_t before = report_.blocks.size();
         add(Heading{2, c_.models[model_]->title});
@@ -221,6 +219,8 @@ class ModelSection {
                 of_model(c_.tried, model_),
                 of_model(c_.too_large, model_),
                 beside_text(),
+                may_sleep_text(duty_cycles(results_, view_.slices, shown_.conditions.power_at), results_,
+                               decision_),
                 overload_text()};
     }
 
@@ -239,7 +239,7 @@ class ModelSection {
                                            format_number(view_.percentiles->rate_per_s), names_text(names));
     }
 
-    /// What the verdict names: within the limits, where any is.
+    /// The device that the verdict names: within the limits, where any is.
     std::optional<Winner> winner() const {
         const auto within = winner_within(results_, by_, decision_);
         return within ? within : find_winner(results_, by_, shown_.conditions);
@@ -325,7 +325,8 @@ class ModelSection {
 };
 
 /// Several models: a line and a row of the matrix for each; details where they are asked for.
-void add_matrix(const ModelComparison& c, const CompareModelsView& view, Format format, Report& report) {
+static void add_matrix(const ModelComparison& c, const CompareModelsView& view, Format format,
+                       Report& report) {
     auto lines = mapped(indices(c.models.size()),
                         [&](std::size_t m) { return ModelSection(c, m, view, format, report).line(); });
     add_blocks(report,
@@ -335,8 +336,6 @@ void add_matrix(const ModelComparison& c, const CompareModelsView& view, Format 
     const Metric& by = order_of(c, c.results, view);
     report.blocks.push_back(matrix(c, by, view.explanations.conditions));
 }
-
-} // namespace
 
 Report describe(const ModelComparison& c, const CompareModelsView& given, Format format) {
     CompareModelsView view = given;

@@ -26,7 +26,7 @@ struct PercentileRequest {
     double rate_per_s = 0;         ///< items that arrive, Poisson; 0: one query after the other
     std::int64_t requests = 50000; ///< simulated: fifty lie beyond P99.9
     std::uint64_t seed = 1;
-    /// What runs differ by: Session::spread_rows(). Null: those of data_dir().
+    /// The spread of runs: Session::spread_rows(). Null: those of data_dir().
     std::shared_ptr<const std::vector<SpreadRow>> rows;
 };
 
@@ -50,7 +50,6 @@ struct ResultPercentiles {
 /// where the result has no estimate. Throws UsageError for a rate that is negative or not finite.
 std::optional<ResultPercentiles> percentiles(const Result& result, const PercentileRequest& request = {});
 
-/// What of it is shown.
 struct CompareModelsView {
     bool verbose = false;
     bool cold_start = false;                      ///< the first inference too
@@ -83,15 +82,15 @@ std::span<const Result> results_of(const ModelComparison& comparison, std::size_
 const Metric& order_of(const ModelComparison& comparison, std::span<const Result> results,
                        const CompareModelsView& view);
 
-/// What a comparison keeps of a model: modes, what was tried, what is too large. Empty where that is not to
-/// be said.
+/// The parts of a comparison that are of one model: modes, what was tried, what is too large. Empty where
+/// that is not to be said.
 template <class T>
 std::span<const T> of_model(const std::vector<std::vector<T>>& kept, std::size_t model) {
     return model < kept.size() ? std::span<const T>(kept[model]) : std::span<const T>();
 }
 /// "fp32", "fp16, int8", "usual": the formats as they were asked for.
 std::string asked_formats(const ModelComparison& comparison);
-/// What was asked of every device; of models with formats of their own that of none of them.
+/// The question asked of every device; of models with formats of their own that of none of them.
 Question asked_question(const ModelComparison& comparison);
 
 /// Commands that take the answer further: the mapping on the best device, why it beats the second, batches,

@@ -15,13 +15,11 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr double kMilli = 1e-3, kMega = 1e6;
 
-/// What the network of that index does on a slice of the device; null: it was not asked.
-const Result* on_slice(std::span<const Result> slices, const Result& whole, const std::string& slice,
-                       std::size_t network) {
+/// The result of the network of that index on a slice of the device; null: it was not asked.
+static const Result* on_slice(std::span<const Result> slices, const Result& whole, const std::string& slice,
+                              std::size_t network) {
     const auto found = std::ranges::find_if(slices, [&](const Result& part) {
         return part.model->name == whole.model->name && part.hardware == whole.hardware + "@" + slice &&
                part.conditions.stack == whole.conditions.stack && part.devices() == whole.devices();
@@ -31,7 +29,7 @@ const Result* on_slice(std::span<const Result> slices, const Result& whole, cons
 
 /// The least slice for each network, the first as much of the rest as there is where it has no rate of its
 /// own; none at all where they are more than the device has.
-void choose_slices(std::span<const Result> slices, DutyCycle& duty) {
+static void choose_slices(std::span<const Result> slices, DutyCycle& duty) {
     const std::vector<DeviceSlice>& all = duty.result->device->slices;
     if (all.empty() || slices.empty())
         return;
@@ -58,11 +56,11 @@ void choose_slices(std::span<const Result> slices, DutyCycle& duty) {
 }
 
 /// "46.8 mW", with its unit: devices that sleep draw thousands of times less than others.
-Cell power_cell(std::optional<double> watts) {
+static Cell power_cell(std::optional<double> watts) {
     return watts ? worded_cell(format_power(*watts), *watts) : Cell{};
 }
 
-std::vector<ColumnOf<DutyCycle>> duty_columns(bool battery, bool shared) {
+static std::vector<ColumnOf<DutyCycle>> duty_columns(bool battery, bool shared) {
     using D = DutyCycle;
     std::vector<ColumnOf<D>> columns = {
         {{"Hardware", "", "hardware"}, [](const D& d) { return hardware_label(*d.result); }},
@@ -92,7 +90,7 @@ std::vector<ColumnOf<DutyCycle>> duty_columns(bool battery, bool shared) {
     return columns;
 }
 
-std::vector<ColumnOf<SharedNetwork>> network_columns() {
+static std::vector<ColumnOf<SharedNetwork>> network_columns() {
     using N = SharedNetwork;
     return {{{"Hardware", "", "hardware"}, [](const N& n) { return hardware_label(*n.device); }},
             {{"Network", "", "model"}, [](const N& n) { return n.result->model->name; }},
@@ -106,7 +104,7 @@ std::vector<ColumnOf<SharedNetwork>> network_columns() {
 }
 
 /// "with midas at 5/s".
-std::string company_text(const Result& r) {
+static std::string company_text(const Result& r) {
     std::vector<std::string> names;
     for (std::size_t i = 0; i < r.beside.size(); ++i)
         names.push_back(fmt::format("{} at {}/s", r.beside[i]->model->name,
@@ -114,7 +112,7 @@ std::string company_text(const Result& r) {
     return "with " + fmt::format("{}", fmt::join(names, ", "));
 }
 
-Table duty_table(std::span<const DutyCycle> cycles, PowerBoundary boundary) {
+static Table duty_table(std::span<const DutyCycle> cycles, PowerBoundary boundary) {
     using D = DutyCycle;
     const Result& first = *cycles.front().result;
     const Duty& asked = first.conditions.duty;
@@ -146,7 +144,7 @@ Table duty_table(std::span<const DutyCycle> cycles, PowerBoundary boundary) {
     return table;
 }
 
-Table network_table(std::span<const DutyCycle> cycles) {
+static Table network_table(std::span<const DutyCycle> cycles) {
     std::vector<SharedNetwork> networks;
     for (const DutyCycle& duty : cycles)
         append(networks, duty.networks);
@@ -166,25 +164,6 @@ Table network_table(std::span<const DutyCycle> cycles) {
             "Slice: the least that keeps up with the network, with nothing to wait for.");
     return table;
 }
-
-/// "; STM32N6 and MAX78000 may draw less asleep, from 267 uW, which is not known: --idle-power states it":
-/// who does not sleep in these numbers and would draw less than the best if it did, with the least work
-/// alone.
-std::string may_sleep_text(std::span<const DutyCycle> cycles, const DutyCycle& best) {
-    std::vector<std::string> names;
-    double least_w = INFINITY;
-    for (const DutyCycle& d : cycles)
-        if (&d != &best && d.average_w && best.average_w && !d.sleeps && d.active_w < *best.average_w) {
-            names.push_back(hardware_label(*d.result));
-            least_w = std::min(least_w, d.active_w);
-        }
-    return names.empty() ? std::string()
-                         : fmt::format("; {} may draw less asleep, from {}, which is not known: --idle-power "
-                                       "states it",
-                                       names_text(names), format_power(least_w));
-}
-
-} // namespace
 
 std::vector<Result> on_slices(const Session& session, const ModelComparison& c) {
     std::vector<Result> slices;
@@ -215,11 +194,11 @@ std::vector<DutyCycle> duty_cycles(std::span<const Result> results, std::span<co
     return cycles;
 }
 
-std::string in_words(std::span<const DutyCycle> cycles, std::span<const Result> results,
-                     const Decision& decision) {
-    const Duty& asked = cycles.front().result->conditions.duty;
-    const bool shared = !asked.with.empty(), rest = asked.every_s <= 0;
-    const auto key = [&](const DutyCycle& d) { // what holds and may lead; draws least, or does most
+/// The one that holds and may lead, draws least, or does most in the time that is left.
+static const DutyCycle& best_of(std::span<const DutyCycle> cycles, std::span<const Result> results,
+                                const Decision& decision) {
+    const bool rest = cycles.front().result->conditions.duty.every_s <= 0;
+    const auto key = [&](const DutyCycle& d) {
         return std::tuple(!decision.qualifies[static_cast<std::size_t>(d.result - results.data())],
                           !d.holds(), !may_lead(d.result->estimate), rest ? d.networks.front().every_s : 0);
     };
@@ -227,6 +206,33 @@ std::string in_words(std::span<const DutyCycle> cycles, std::span<const Result> 
     for (const DutyCycle& d : cycles)
         if (key(d) < key(*best))
             best = &d;
+    return *best;
+}
+
+std::string may_sleep_text(std::span<const DutyCycle> cycles, std::span<const Result> results,
+                           const Decision& decision) {
+    if (cycles.empty() || cycles.front().result->conditions.duty.every_s <= 0)
+        return {};
+    const DutyCycle& best = best_of(cycles, results, decision);
+    std::vector<std::string> names;
+    double least_w = INFINITY;
+    for (const DutyCycle& d : cycles)
+        if (&d != &best && best.holds() && d.average_w && best.average_w && !d.sleeps &&
+            d.active_w < *best.average_w) {
+            names.push_back(hardware_label(*d.result));
+            least_w = std::min(least_w, d.active_w);
+        }
+    return names.empty() ? std::string()
+                         : fmt::format("{} may draw less asleep, from {}, which is not known: --idle-power "
+                                       "states it.",
+                                       names_text(names), format_power(least_w));
+}
+
+std::string in_words(std::span<const DutyCycle> cycles, std::span<const Result> results,
+                     const Decision& decision) {
+    const Duty& asked = cycles.front().result->conditions.duty;
+    const bool shared = !asked.with.empty(), rest = asked.every_s <= 0;
+    const DutyCycle* const best = &best_of(cycles, results, decision);
     const std::string who = cycles.size() > 1
                                 ? hardware_label(*best->result) + standing_note(best->result->estimate) + ", "
                                 : std::string();
@@ -260,7 +266,7 @@ std::string in_words(std::span<const DutyCycle> cycles, std::span<const Result> 
         text += " awake"; // its idle power is no sleep state and most of its average
     if (best->battery_hours)
         text += fmt::format(", {} on the battery", format_lasting(*best->battery_hours));
-    return text + (rest ? std::string() : may_sleep_text(cycles, *best)) + ".";
+    return text + ".";
 }
 
 std::vector<Block> duty_blocks(std::span<const DutyCycle> cycles, PowerBoundary boundary) {

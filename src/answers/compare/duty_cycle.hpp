@@ -1,6 +1,6 @@
 #pragma once
-// What devices with a rate do in tables and sentences: how much of their time each network takes, what is
-// left, and what they draw.
+// Devices with a rate in tables and sentences: how much of their time each network takes, what is left, and
+// what they draw.
 
 #include "archsim/extend/renderer.hpp"
 #include "archsim/run/compare_models.hpp"
@@ -18,8 +18,8 @@ namespace archsim {
 /// companions beside it. Nothing where nobody shares them.
 std::vector<Result> on_slices(const Session& session, const ModelComparison& comparison);
 
-/// Of every result with an estimate and a rate, least average power first, with the slices that networks
-/// need.
+/// The duty cycle of every result with an estimate and a rate, least average power first, with the slices
+/// that networks need.
 std::vector<DutyCycle> duty_cycles(std::span<const Result> results, std::span<const Result> slices,
                                    std::optional<PowerBoundary> boundary);
 /// "One inference every 100 ms, with midas at 5/s: 62 % of the time, 38 % left, memory 0.4 GB, average
@@ -27,6 +27,11 @@ std::vector<DutyCycle> duty_cycles(std::span<const Result> results, std::span<co
 /// every limit of the decision, which is over the same results, where any does.
 std::string in_words(std::span<const DutyCycle> cycles, std::span<const Result> results,
                      const Decision& decision);
+/// "STM32N6 and MAX78000 may draw less asleep, from 267 uW, which is not known: --idle-power states it.":
+/// who does not sleep in these numbers and would draw less than the best if it did, with the least work
+/// alone; empty: nobody.
+std::string may_sleep_text(std::span<const DutyCycle> cycles, std::span<const Result> results,
+                           const Decision& decision);
 /// A table of the devices; one of the networks before it where several share them.
 std::vector<Block> duty_blocks(std::span<const DutyCycle> cycles, PowerBoundary boundary);
 Members<DutyCycle> duty_members();

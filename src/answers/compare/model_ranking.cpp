@@ -32,10 +32,10 @@ const Metric& order_of(const ModelComparison& c, std::span<const Result> results
     return view.sort_by != nullptr ? *view.sort_by : usual_order(results, c.request.conditions);
 }
 
-/// What a server under load does not ask for: it forms its own batches, and its cache grows in blocks.
+/// Fields that a server under load does not ask for: it forms its own batches, and its cache grows in blocks.
 constexpr std::array<std::string_view, 5> kOfStepsAlone = {"batch_size", "context", "sampling", "scenario",
                                                            "scope"};
-/// What says how long a single pass is; a prompt does so itself.
+/// Fields that say how long a single pass is; a prompt does so itself.
 constexpr std::array<std::string_view, 3> kOfPassesAlone = {"dims", "inputs", "input_shapes"};
 
 Question asked_question(const ModelComparison& c) {

@@ -10,12 +10,10 @@
 
 namespace archsim {
 
-namespace {
-
 using Row = ShownPercentiles;
 
-/// Of a queue that grows without bound there are none.
-ColumnOf<Row> percentile_column(const char* heading, const char* key, double RunPercentiles::*which) {
+/// A queue that grows without bound has none.
+static ColumnOf<Row> percentile_column(const char* heading, const char* key, double RunPercentiles::*which) {
     return {least_best(heading, "ms", key), 1e-3, [which](const Row& row) -> std::optional<double> {
                 const ResultPercentiles& found = row.found;
                 if (!found.queued)
@@ -24,7 +22,7 @@ ColumnOf<Row> percentile_column(const char* heading, const char* key, double Run
             }};
 }
 
-std::vector<ColumnOf<Row>> percentile_columns(bool queued) {
+static std::vector<ColumnOf<Row>> percentile_columns(bool queued) {
     std::vector<ColumnOf<Row>> columns = {
         {{"Hardware", "", "hardware"}, [](const Row& row) { return hardware_label(*row.result); }},
         {{"Stack", "", "runtime"}, [](const Row& row) { return row.result->runtime->id; }},
@@ -70,8 +68,6 @@ std::vector<ColumnOf<Row>> percentile_columns(bool queued) {
              [](const Row& row) { return row.found.spread.basis; }}});
     return columns;
 }
-
-} // namespace
 
 Table percentile_table(std::span<const Result> results, const PercentileRequest& request) {
     std::vector<Row> rows = shown_percentiles(results, request);

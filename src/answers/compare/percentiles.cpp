@@ -9,8 +9,6 @@
 
 namespace archsim {
 
-namespace {
-
 /// Inferences as steps of a serving engine: every request is a prompt of one token with one answer.
 class InferencePrices : public StepPrices {
   public:
@@ -34,15 +32,15 @@ class InferencePrices : public StepPrices {
 };
 
 /// Mean of the straight lines between the percentiles.
-double mean_seconds(const LatencySpread& spread, double median_s) {
+static double mean_seconds(const LatencySpread& spread, double median_s) {
     const RunPercentiles p = spread.at(median_s);
     constexpr double kHalf = 0.5, kToNinety = 0.4, kToTail = 0.09, kToFar = 0.009, kFar = 0.001;
     return kHalf * p.p50 + kToNinety * (p.p50 + p.p90) / 2 + kToTail * (p.p90 + p.p99) / 2 +
            kToFar * (p.p99 + p.p999) / 2 + kFar * p.p999;
 }
 
-QueuedPercentiles queue_before(const LatencySpread& spread, double median_s, double batch,
-                               const PercentileRequest& request) {
+static QueuedPercentiles queue_before(const LatencySpread& spread, double median_s, double batch,
+                                      const PercentileRequest& request) {
     QueuedPercentiles queued;
     queued.capacity_per_s = batch / mean_seconds(spread, median_s);
     queued.overloaded = request.rate_per_s >= queued.capacity_per_s;
@@ -66,8 +64,6 @@ QueuedPercentiles queue_before(const LatencySpread& spread, double median_s, dou
     queued.latency = {p.p50, p.p90, p.p99, p.p999};
     return queued;
 }
-
-} // namespace
 
 std::optional<ResultPercentiles> percentiles(const Result& result, const PercentileRequest& request) {
     if (!(request.rate_per_s >= 0) || !std::isfinite(request.rate_per_s))

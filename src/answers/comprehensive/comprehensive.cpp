@@ -10,7 +10,6 @@
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/subgraph_table.hpp"
 #include "report/blocks/verdict.hpp"
-#include "report/render/answer_document.hpp"
 #include "result/generation_metrics.hpp"
 
 #include <algorithm>
@@ -63,9 +62,7 @@ std::vector<KindShare> breakdown_by_kind(const Result& result) {
     return shares;
 }
 
-namespace {
-
-Members<KindShare> kind_share_members() {
+static Members<KindShare> kind_share_members() {
     using K = KindShare;
     return {{"kind", "of operators; network: fixed costs of none",
              [](const K& k) { return k.kind == OpKind::free ? "network" : name_of(k.kind); }},
@@ -79,11 +76,152 @@ Members<KindShare> kind_share_members() {
             {"overhead_bound", "subgraphs", &K::overhead_bound}};
 }
 
-AnswerDocument<ComprehensiveAnalysis> comprehensive_document(const MetricView& view) {
+constexpr std::size_t kLongestGroups = 3; ///< rows of the brief table of subgraphs
+
+static std::string kind_title(OpKind kind) {
+    return kind == OpKind::free ? std::string("outside subgraphs") : std::string(name_of(kind));
+}
+
+static Table kind_table(const ComprehensiveAnalysis& a) {
+    const double whole = shown_pass(a.result).latency_s;
+    using K = KindShare;
+    const auto count = [](auto of) { return [of](const K& k) { return count_cell(true, k.*of); }; };
+    return table_of<K>(with_pass("Time and energy by kind of work", a.result),
+                       {{{"Kind", "", "kind"}, [](const K& k) { return kind_title(k.kind); }},
+                        {most_best("Subgraphs", "", "subgraphs"), count(&K::subgraphs)},
+                        {least_best("Time", "µs", "latency_s"), 1e-6, &K::latency_s},
+                        {least_best("Share", "%", "latency_share"),
+                         [=](const K& k) { return percent_cell(k.latency_s / whole); }},
+                        {least_best("Energy", "mJ", "energy_j"), 1e-3, &K::energy_j},
+                        {least_best("Operations", "", "operations", 1),
+                         [](const K& k) { return amount_cell(k.operations); }},
+                        {least_best("Memory", "MB", "memory_bytes", 1), 1e6, &K::memory_bytes},
+                        {least_best("Bound by", "compute", "compute_bound", 2), count(&K::compute_bound)},
+                        {least_best("Bound by", "memory", "memory_bound", 2), count(&K::memory_bound)},
+                        {least_best("Bound by", "fixed", "overhead_bound", 2), count(&K::overhead_bound)}},
+                       a.kinds);
+}
+
+static Chart time_chart(const ComprehensiveAnalysis& a) {
+    Chart chart{ChartKind::bar, "Time by kind of work", "kind", "µs", false, false, {{"time", {}}}};
+    for (const KindShare& share : a.kinds) {
+        ChartPoint point;
+        point.label = kind_title(share.kind);
+        point.y = share.latency_s * 1e6;
+        point.hover = fmt::format("{}: {} in {:.0f} subgraphs", point.label, format_time(share.latency_s),
+                                  share.subgraphs);
+        chart.series.front().points.push_back(std::move(point));
+    }
+    return chart;
+}
+
+static void append(Report report, Report& to) {
+    append(to.blocks, std::move(report.blocks));
+}
+
+/// A section with the blocks of another report, whose own title is left out.
+static void add_section(const std::string& title, Report part, Report& to) {
+    to.blocks.push_back(Heading{2, title});
+    for (Block& block : part.blocks) {
+        const Heading* heading = std::get_if<Heading>(&block);
+        if (!heading || heading->level > 1)
+            to.blocks.push_back(std::move(block));
+    }
+}
+
+static void add_findings(const Result& result, Detail detail, Report& report) {
+    Bullets bullets;
+    for (FindingLine& found : finding_lines(result.estimate.findings))
+        bullets.items.push_back(std::move(found.text));
+    if (!result.estimate.precision_note.empty())
+        bullets.items.push_back(fmt::format("precision: {}", result.estimate.precision_note));
+    if (bullets.items.empty())
+        return;
+    if (detail == Detail::all)
+        report.blocks.push_back(Heading{2, "Findings"});
+    report.blocks.push_back(std::move(bullets));
+}
+
+static MetricView metrics_of(const ComprehensiveAnalysis& a) {
+    return shown_metrics(std::span(&a.result, 1), {a.batches.metrics, a.decision.request.cost});
+}
+
+static void add_details(const ComprehensiveAnalysis& a, const ComprehensiveView& view, Report& report) {
+    const Result& r = a.result;
+    report.blocks.push_back(performance_facts(r, metrics_of(a), Detail::all));
+    if (r.generation)
+        report.blocks.push_back(
+            generation_table(std::span(&r, 1), BesideRanking::no, a.decision.request.cost.power_at));
+    if (!r.estimate.interval_basis.empty())
+        report.blocks.push_back(Paragraph{fmt::format("90 % interval from {}.", r.estimate.interval_basis)});
+    if (!a.kinds.empty()) {
+        add_blocks(report, Heading{2, "Time"}, kind_table(a), time_chart(a), subgraph_table(r));
+        add_slowest_subgraphs(r, view.top, report);
+        add_blocks(report, Heading{2, "Roofline"}, roofline_chart(std::span(&r, 1)));
+    }
+    add_section("Energy", describe_energy(std::span(&r, 1), {}), report);
+    add_blocks(report, energy_chart(std::span(&r, 1)), Heading{2, "Memory"});
+    append({"", memory_blocks(std::span(&r, 1))}, report);
+    if (!a.batches.series.empty())
+        add_section("Batch", describe(a.batches), report);
+    report.blocks.push_back(Heading{2, "Money and carbon"});
+    append({"", cost_blocks(std::span(&r, 1), a.decision.request.cost)}, report);
+    if (!a.kinds.empty())
+        add_blocks(report, Heading{2, "Inputs and sources"}, sources_table(r));
+}
+
+/// Power, its draw at the wall, and the prices of inferences, a line each.
+static Facts power_and_cost(const Result& result, const CostOptions& options) {
+    Facts facts;
+    if (result.machine && result.machine->energy)
+        for (NamedValue& item : energy_conditions(result).items)
+            if (item.name == "Power" || item.name == "At the wall")
+                facts.items.push_back(std::move(item));
+    const Cost cost = cost_of(result, options);
+    std::string money;
+    const auto add = [&](const char* what, const std::optional<double>& each) {
+        if (each)
+            money += fmt::format("{}{} {} USD", money.empty() ? "" : ", ", what, format_number(*each * 1e6));
+    };
+    add("rented", cost.cloud);
+    add("owned", cost.owned());
+    add("electricity alone", cost.electricity);
+    if (!money.empty())
+        money += result.generation ? " per million answers" : " per million inferences";
+    if (cost.carbon_g)
+        money += fmt::format("{}carbon {} g CO2e per thousand", money.empty() ? "" : "; ",
+                             format_number(*cost.carbon_g * 1e3));
+    if (!money.empty())
+        facts.add("Cost", money);
+    return facts;
+}
+
+/// One screen: what takes the time, where the energy goes, what it costs.
+static void add_brief(const ComprehensiveAnalysis& a, const ComprehensiveView& view, Report& report) {
+    const Result& r = a.result;
+    report.blocks.push_back(performance_facts(r, metrics_of(a), Detail::brief));
+    if (!a.kinds.empty()) {
+        add_blocks(report, kind_table(a), grouped_subgraph_table(r, kLongestGroups));
+        if (view.described)
+            add_slowest_subgraphs(r, view.top, report);
+    }
+    std::vector<std::string> energy;
+    if (r.machine && r.machine->energy && value_of(r, metric::energy))
+        energy = rollup_lines(r);
+    for (std::size_t i = 0; i < energy.size(); ++i)
+        report.blocks.push_back(i == 0 ? Block(Heading{3, "Energy: " + energy[i]})
+                                       : Block(Paragraph{std::move(energy[i])}));
+    report.blocks.push_back(power_and_cost(r, a.decision.request.cost));
+    if (!a.batches.series.empty())
+        add_section("Batch", describe(a.batches), report);
+}
+
+AnswerDocument document_of(const ComprehensiveAnalysis& analysis, const ComprehensiveView&) {
+    const MetricView view{analysis.batches.metrics, analysis.decision.request.cost};
     using A = ComprehensiveAnalysis;
     const auto result = [](const A& a) { return a.result; };
     return {
-        "analyze_comprehensive", "everything about one model on one device",
+        analysis, "analyze_comprehensive", "everything about one model on one device",
         Members<A>{{"request", "what was asked", result, request_members()},
                    {"verdict", "the answer in a few lines",
                     [](const A& a) {
@@ -129,156 +267,6 @@ AnswerDocument<ComprehensiveAnalysis> comprehensive_document(const MetricView& v
                         return Explained{std::span(&a.result, 1), asked};
                     },
                     cost_members()}})};
-}
-
-constexpr std::size_t kLongestGroups = 3; ///< rows of the brief table of subgraphs
-
-std::string kind_title(OpKind kind) {
-    return kind == OpKind::free ? std::string("outside subgraphs") : std::string(name_of(kind));
-}
-
-Table kind_table(const ComprehensiveAnalysis& a) {
-    const double whole = shown_pass(a.result).latency_s;
-    using K = KindShare;
-    const auto count = [](auto of) { return [of](const K& k) { return count_cell(true, k.*of); }; };
-    return table_of<K>(with_pass("Time and energy by kind of work", a.result),
-                       {{{"Kind", "", "kind"}, [](const K& k) { return kind_title(k.kind); }},
-                        {most_best("Subgraphs", "", "subgraphs"), count(&K::subgraphs)},
-                        {least_best("Time", "µs", "latency_s"), 1e-6, &K::latency_s},
-                        {least_best("Share", "%", "latency_share"),
-                         [=](const K& k) { return percent_cell(k.latency_s / whole); }},
-                        {least_best("Energy", "mJ", "energy_j"), 1e-3, &K::energy_j},
-                        {least_best("Operations", "", "operations", 1),
-                         [](const K& k) { return amount_cell(k.operations); }},
-                        {least_best("Memory", "MB", "memory_bytes", 1), 1e6, &K::memory_bytes},
-                        {least_best("Bound by", "compute", "compute_bound", 2), count(&K::compute_bound)},
-                        {least_best("Bound by", "memory", "memory_bound", 2), count(&K::memory_bound)},
-                        {least_best("Bound by", "fixed", "overhead_bound", 2), count(&K::overhead_bound)}},
-                       a.kinds);
-}
-
-Chart time_chart(const ComprehensiveAnalysis& a) {
-    Chart chart{ChartKind::bar, "Time by kind of work", "kind", "µs", false, false, {{"time", {}}}};
-    for (const KindShare& share : a.kinds) {
-        ChartPoint point;
-        point.label = kind_title(share.kind);
-        point.y = share.latency_s * 1e6;
-        point.hover = fmt::format("{}: {} in {:.0f} subgraphs", point.label, format_time(share.latency_s),
-                                  share.subgraphs);
-        chart.series.front().points.push_back(std::move(point));
-    }
-    return chart;
-}
-
-void append(Report report, Report& to) {
-    append(to.blocks, std::move(report.blocks));
-}
-
-/// A section with the blocks of another report, whose own title is left out.
-void add_section(const std::string& title, Report part, Report& to) {
-    to.blocks.push_back(Heading{2, title});
-    for (Block& block : part.blocks) {
-        const Heading* heading = std::get_if<Heading>(&block);
-        if (!heading || heading->level > 1)
-            to.blocks.push_back(std::move(block));
-    }
-}
-
-void add_findings(const Result& result, Detail detail, Report& report) {
-    Bullets bullets;
-    for (FindingLine& found : finding_lines(result.estimate.findings))
-        bullets.items.push_back(std::move(found.text));
-    if (!result.estimate.precision_note.empty())
-        bullets.items.push_back(fmt::format("precision: {}", result.estimate.precision_note));
-    if (bullets.items.empty())
-        return;
-    if (detail == Detail::all)
-        report.blocks.push_back(Heading{2, "Findings"});
-    report.blocks.push_back(std::move(bullets));
-}
-
-MetricView metrics_of(const ComprehensiveAnalysis& a) {
-    return shown_metrics(std::span(&a.result, 1), {a.batches.metrics, a.decision.request.cost});
-}
-
-void add_details(const ComprehensiveAnalysis& a, const ComprehensiveView& view, Report& report) {
-    const Result& r = a.result;
-    report.blocks.push_back(performance_facts(r, metrics_of(a), Detail::all));
-    if (r.generation)
-        report.blocks.push_back(
-            generation_table(std::span(&r, 1), BesideRanking::no, a.decision.request.cost.power_at));
-    if (!r.estimate.interval_basis.empty())
-        report.blocks.push_back(Paragraph{fmt::format("90 % interval from {}.", r.estimate.interval_basis)});
-    if (!a.kinds.empty()) {
-        add_blocks(report, Heading{2, "Time"}, kind_table(a), time_chart(a), subgraph_table(r));
-        add_slowest_subgraphs(r, view.top, report);
-        add_blocks(report, Heading{2, "Roofline"}, roofline_chart(std::span(&r, 1)));
-    }
-    add_section("Energy", describe_energy(std::span(&r, 1), {}), report);
-    add_blocks(report, energy_chart(std::span(&r, 1)), Heading{2, "Memory"});
-    append({"", memory_blocks(std::span(&r, 1))}, report);
-    if (!a.batches.series.empty())
-        add_section("Batch", describe(a.batches), report);
-    report.blocks.push_back(Heading{2, "Money and carbon"});
-    append({"", cost_blocks(std::span(&r, 1), a.decision.request.cost)}, report);
-    if (!a.kinds.empty())
-        add_blocks(report, Heading{2, "Inputs and sources"}, sources_table(r));
-}
-
-/// Power, its draw at the wall, and the prices of inferences, a line each.
-Facts power_and_cost(const Result& result, const CostOptions& options) {
-    Facts facts;
-    if (result.machine && result.machine->energy)
-        for (NamedValue& item : energy_conditions(result).items)
-            if (item.name == "Power" || item.name == "At the wall")
-                facts.items.push_back(std::move(item));
-    const Cost cost = cost_of(result, options);
-    std::string money;
-    const auto add = [&](const char* what, const std::optional<double>& each) {
-        if (each)
-            money += fmt::format("{}{} {} USD", money.empty() ? "" : ", ", what, format_number(*each * 1e6));
-    };
-    add("rented", cost.cloud);
-    add("owned", cost.owned());
-    add("electricity alone", cost.electricity);
-    if (!money.empty())
-        money += result.generation ? " per million answers" : " per million inferences";
-    if (cost.carbon_g)
-        money += fmt::format("{}carbon {} g CO2e per thousand", money.empty() ? "" : "; ",
-                             format_number(*cost.carbon_g * 1e3));
-    if (!money.empty())
-        facts.add("Cost", money);
-    return facts;
-}
-
-/// One screen: what takes the time, where the energy goes, what it costs.
-void add_brief(const ComprehensiveAnalysis& a, const ComprehensiveView& view, Report& report) {
-    const Result& r = a.result;
-    report.blocks.push_back(performance_facts(r, metrics_of(a), Detail::brief));
-    if (!a.kinds.empty()) {
-        add_blocks(report, kind_table(a), grouped_subgraph_table(r, kLongestGroups));
-        if (view.described)
-            add_slowest_subgraphs(r, view.top, report);
-    }
-    std::vector<std::string> energy;
-    if (r.machine && r.machine->energy && value_of(r, metric::energy))
-        energy = rollup_lines(r);
-    for (std::size_t i = 0; i < energy.size(); ++i)
-        report.blocks.push_back(i == 0 ? Block(Heading{3, "Energy: " + energy[i]})
-                                       : Block(Paragraph{std::move(energy[i])}));
-    report.blocks.push_back(power_and_cost(r, a.decision.request.cost));
-    if (!a.batches.series.empty())
-        add_section("Batch", describe(a.batches), report);
-}
-
-} // namespace
-
-nlohmann::ordered_json analyze_comprehensive_schema() {
-    return comprehensive_document({}).schema();
-}
-
-std::string to_json(const ComprehensiveAnalysis& a, const ComprehensiveView&) {
-    return comprehensive_document({a.batches.metrics, a.decision.request.cost}).text(a);
 }
 
 Report describe(const ComprehensiveAnalysis& a, const ComprehensiveView& view, Format format) {

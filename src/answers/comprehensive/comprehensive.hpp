@@ -5,6 +5,7 @@
 #include "answers/batch/batch.hpp"
 #include "archsim/compare/result.hpp"
 #include "archsim/extend/renderer.hpp"
+#include "report/render/answer_document.hpp"
 
 #include <string>
 #include <vector>
@@ -47,6 +48,6 @@ struct ComprehensiveView {
 Report describe(const ComprehensiveAnalysis& analysis, const ComprehensiveView& view = {},
                 Format format = Format::text);
 /// {"schema": "archsim.analyze_comprehensive/1", ...}; unknown values are null.
-std::string to_json(const ComprehensiveAnalysis& analysis, const ComprehensiveView& view = {});
+AnswerDocument document_of(const ComprehensiveAnalysis& analysis, const ComprehensiveView& view = {});
 
 } // namespace archsim

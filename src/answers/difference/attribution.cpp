@@ -78,12 +78,10 @@ std::optional<Factor> main_factor(const std::array<double, kFactorCount>& parts)
     return main ? std::optional(static_cast<Factor>(*main)) : std::nullopt;
 }
 
-namespace {
-
 /// Parts below this share of the values are rounding.
 constexpr double kRoundedShare = 1e-13;
 
-void attribute_memory(const EstimateRecord& a, const EstimateRecord& b, PartSums& sums) {
+static void attribute_memory(const EstimateRecord& a, const EstimateRecord& b, PartSums& sums) {
     sums.add(kNetwork, Factor::weights, a.weight_bytes - b.weight_bytes);
     sums.add(kNetwork, Factor::activations, a.activation_bytes - b.activation_bytes);
     sums.add(kNetwork, Factor::kv_cache, a.kv_cache_bytes - b.kv_cache_bytes);
@@ -99,7 +97,7 @@ struct RegionEnergy {
     double seconds = 0; ///< busy, for static power
 };
 
-RegionEnergy& operator+=(RegionEnergy& sum, const RegionEnergy& other) {
+static RegionEnergy& operator+=(RegionEnergy& sum, const RegionEnergy& other) {
     sum.events += other.events;
     for (std::size_t e = 0; e < kEventCount; ++e)
         sum.energy.joules[e] += other.energy.joules[e];
@@ -107,12 +105,12 @@ RegionEnergy& operator+=(RegionEnergy& sum, const RegionEnergy& other) {
     return sum;
 }
 
-RegionEnergy energy_of(const KernelRecord& kernel) {
+static RegionEnergy energy_of(const KernelRecord& kernel) {
     return {kernel.events, kernel.energy, kernel.latency_s};
 }
 
 /// Per inference of the model: executions of the graph over items of the batch.
-RegionEnergy scaled(RegionEnergy energy, double scale) {
+static RegionEnergy scaled(RegionEnergy energy, double scale) {
     energy.events.scale(scale);
     energy.energy.scale(scale);
     energy.seconds *= scale;
@@ -161,14 +159,14 @@ class EnergySplit {
 };
 
 /// Seconds between finished inferences.
-double interval_of(const EstimateRecord& r) {
+static double interval_of(const EstimateRecord& r) {
     const double seconds = sum_of(
         r.graphs, [](const GraphRecord& graph) { return graph.repeat * graph.interval_s / graph.batch; });
     return seconds;
 }
 
 /// The mean of one device at the clock that each part runs at, weighted by time.
-double mean_static_w(const EstimateRecord& r) {
+static double mean_static_w(const EstimateRecord& r) {
     double joules = 0, seconds = 0;
     for (const GraphRecord& graph : r.graphs) {
         const double time = graph.repeat * graph.interval_s / graph.batch;
@@ -179,7 +177,7 @@ double mean_static_w(const EstimateRecord& r) {
 }
 
 /// Energy of one inference; with `per_second` over the interval between inferences: power.
-void attribute_energy(const Sides& sides, bool per_second, PartSums& sums) {
+static void attribute_energy(const Sides& sides, bool per_second, PartSums& sums) {
     const Pair rate = per_second ? Pair{1 / interval_of(sides.a), 1 / interval_of(sides.b)} : Pair{1, 1};
     const EnergySplit split(rate, sums);
     for (std::size_t part = 0; part < sides.graphs.size(); ++part) {
@@ -221,7 +219,7 @@ void attribute_energy(const Sides& sides, bool per_second, PartSums& sums) {
 }
 
 /// Cost per inference = price of a second of device time x seconds per inference + electricity.
-void attribute_cost(const EstimateRecord& a, const EstimateRecord& b, PartSums& sums) {
+static void attribute_cost(const EstimateRecord& a, const EstimateRecord& b, PartSums& sums) {
     add_product(kNetwork, 1,
                 {{Factor::device_price, {a.price_per_s, b.price_per_s}},
                  {Factor::time, {a.seconds_per_inference, b.seconds_per_inference}}},
@@ -266,7 +264,7 @@ constexpr std::array kSplitters = {
 };
 
 /// The bound of the slowest kernel.
-Bound region_bound(const CommonRegion& region, std::size_t index, const GraphRecord& graph) {
+static Bound region_bound(const CommonRegion& region, std::size_t index, const GraphRecord& graph) {
     Bound bound = Bound::compute;
     double slowest = -1;
     for (std::uint32_t k : region.subgraphs[index])
@@ -277,7 +275,7 @@ Bound region_bound(const CommonRegion& region, std::size_t index, const GraphRec
     return bound;
 }
 
-void add_region_contributions(const Sides& sides, const PartSums& sums, Attribution& out) {
+static void add_region_contributions(const Sides& sides, const PartSums& sums, Attribution& out) {
     for (std::size_t r = 0; r <= out.regions.size(); ++r) {
         const bool network = r == out.regions.size();
         const auto& parts = sums.region(network ? kNetwork : r);
@@ -303,8 +301,6 @@ void add_region_contributions(const Sides& sides, const PartSums& sums, Attribut
                                  return std::abs(x.value) > std::abs(y.value);
                              });
 }
-
-} // namespace
 
 std::optional<Attribution> attribute(const Sides& sides, const Metric& metric, PartSums& sums) {
     const auto splitter =

@@ -111,7 +111,7 @@ struct Attribution {
     /// Largest first; they add up to `difference`. Empty for memory, power and cost, which are of the whole
     /// network.
     std::vector<RegionContribution> region_contributions;
-    /// What the factored model and the two estimates differ by: rounding only.
+    /// The rest between the factored model and the two estimates: rounding only.
     double residual = 0;
 };
 
@@ -138,13 +138,13 @@ inline constexpr double kSmallPart = 0.01;
 /// From the value of `b` to that of `a`, one step per cause, which `hover` explains.
 Chart contribution_chart(const Attribution& attribution, const std::string& a, const std::string& b,
                          const std::function<std::string(const Contribution&)>& hover);
-/// What a difference is mainly due to: a quantity and its price are first netted (bytes and bandwidth,
-/// operations and joules of each), so that two parts which cancel are no cause; then the larger of the two.
-/// Nothing where there is no difference.
+/// The main cause of a difference: a quantity and its price are first netted (bytes and bandwidth, operations
+/// and joules of each), so that two parts which cancel are no cause; then the larger of the two. Nothing
+/// where there is no difference.
 std::optional<Factor> main_factor(const std::array<double, kFactorCount>& parts);
 /// The contribution of that; null where none speaks for the sign of the difference.
 const Contribution* main_cause(const Attribution& attribution);
-/// What a factor is on each device: "an inference occupies GPU for 0.8 ms, TPU for 0.3 ms".
+/// A factor on each device: "an inference occupies GPU for 0.8 ms, TPU for 0.3 ms".
 std::string cause_text(const Contribution& contribution, const std::string& a, const std::string& b);
 /// One sentence on a contribution, with both inputs and what it does to the difference.
 std::string contribution_sentence(const Contribution& contribution, const Metric& metric,

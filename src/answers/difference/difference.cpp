@@ -16,8 +16,6 @@
 
 namespace archsim {
 
-namespace {
-
 using Causes = std::array<double, kFactorCount>;
 
 /// Sums over some regions, while they are made.
@@ -27,13 +25,13 @@ struct PartSum {
     std::array<double, 2> capacity{}; ///< operations that peak executes in the time
 };
 
-void add(const Causes& causes, PartSum& sum) {
+static void add(const Causes& causes, PartSum& sum) {
     for (std::size_t f = 0; f < kFactorCount; ++f)
         sum.causes[f] += causes[f];
 }
 
 /// `side`: 0 before, 1 after.
-void add(const KernelRecord& kernel, const GraphRecord& graph, std::size_t side, PartSum& sum) {
+static void add(const KernelRecord& kernel, const GraphRecord& graph, std::size_t side, PartSum& sum) {
     DifferencePart& p = sum.part;
     const double n = graph.repeat;
     p.latency_s[side] += n * kernel.latency_s;
@@ -44,7 +42,7 @@ void add(const KernelRecord& kernel, const GraphRecord& graph, std::size_t side,
     sum.capacity[side] += n * kernel.latency_s * graph.peak;
 }
 
-DifferencePart finished(const PartSum& sum) {
+static DifferencePart finished(const PartSum& sum) {
     DifferencePart p = sum.part;
     for (double part : sum.causes)
         p.value += part;
@@ -58,7 +56,7 @@ DifferencePart finished(const PartSum& sum) {
 }
 
 /// "layer3.10" -> "layer*.*"
-std::string with_stars(std::string_view name) {
+static std::string with_stars(std::string_view name) {
     std::string out;
     for (std::size_t i = 0; i < name.size(); ++i)
         if (std::isdigit(static_cast<unsigned char>(name[i])) == 0)
@@ -68,17 +66,17 @@ std::string with_stars(std::string_view name) {
     return out;
 }
 
-bool is_digits(std::string_view text) {
+static bool is_digits(std::string_view text) {
     return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
 /// "layer1.0", "encoder_layer_3": one of several of its make.
-bool is_numbered_block(std::string_view level) {
+static bool is_numbered_block(std::string_view level) {
     const auto at = level.find_last_of("._");
     return at != std::string_view::npos && at > 0 && is_digits(level.substr(at + 1));
 }
 
-std::vector<std::string_view> split(std::string_view text, char separator) {
+static std::vector<std::string_view> split(std::string_view text, char separator) {
     std::vector<std::string_view> parts;
     while (!text.empty()) {
         const auto at = std::min(text.find(separator), text.size());
@@ -126,12 +124,12 @@ struct RegionView {
 };
 
 template <class Row>
-void sort_largest_first(std::vector<Row>& rows) {
+static void sort_largest_first(std::vector<Row>& rows) {
     std::ranges::stable_sort(
         rows, [](const Row& x, const Row& y) { return std::abs(x.part.value) > std::abs(y.part.value); });
 }
 
-std::vector<ClassDifference> by_class(const std::vector<RegionView>& views) {
+static std::vector<ClassDifference> by_class(const std::vector<RegionView>& views) {
     std::map<std::string, PartSum> sums;
     for (const RegionView& view : views)
         view.add_to(sums[view.kind()]);
@@ -149,7 +147,7 @@ std::vector<ClassDifference> by_class(const std::vector<RegionView>& views) {
     return out;
 }
 
-std::vector<BlockDifference> by_block(const std::vector<RegionView>& views) {
+static std::vector<BlockDifference> by_block(const std::vector<RegionView>& views) {
     struct Group {
         PartSum sum;
         std::set<std::string> blocks;
@@ -186,7 +184,7 @@ std::vector<BlockDifference> by_block(const std::vector<RegionView>& views) {
 
 /// Value of a factor in what the metric is about: the whole batch for latency, one item for the others.
 /// Records state bytes of an item, and times, operations and kernels of a batch.
-double input_in(const EstimateRecord& record, Factor factor, const Metric& metric) {
+static double input_in(const EstimateRecord& record, Factor factor, const Metric& metric) {
     const auto f = static_cast<std::size_t>(factor);
     const double value = f < record.inputs.size() ? record.inputs[f] : 0;
     if (metric == metric::latency)
@@ -203,7 +201,7 @@ double input_in(const EstimateRecord& record, Factor factor, const Metric& metri
     }
 }
 
-Result estimate_side(const Session& session, DifferenceSide& side) {
+static Result estimate_side(const Session& session, DifferenceSide& side) {
     side.workload.model = session.load(side.model);
     side.workload = usual_question(std::move(side.workload));
     side.conditions = settled(std::move(side.conditions), side.workload);
@@ -219,8 +217,6 @@ Result estimate_side(const Session& session, DifferenceSide& side) {
         throw IncompleteError(why);
     throw NoEstimateError(why);
 }
-
-} // namespace
 
 std::string block_of(std::string_view name) {
     std::vector<std::string_view> levels = split(name, '/');

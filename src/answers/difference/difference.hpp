@@ -9,6 +9,7 @@
 #include "archsim/extend/renderer.hpp"
 #include "archsim/run/session.hpp"
 #include "fields/json_members.hpp"
+#include "report/render/answer_document.hpp"
 
 #include <array>
 #include <cstdint>
@@ -27,8 +28,8 @@ namespace archsim {
 std::vector<std::pair<std::uint32_t, std::uint32_t>> align_operators(std::span<const OperatorRecord> a,
                                                                      std::span<const OperatorRecord> b);
 
-/// What became of a piece of the network. A displaced one computes what it did, and costs another time or
-/// energy only because added, removed or changed blocks leave it more or less room on the chip.
+/// The fate of a piece of the network. A displaced one computes what it did, and costs another time or energy
+/// only because added, removed or changed blocks leave it more or less room on the chip.
 enum class Change : std::uint8_t { kept, added, removed, displaced };
 inline constexpr std::size_t kChangeCount = 4;
 template <>
@@ -84,7 +85,7 @@ Difference explain_difference(EstimateRecord before, EstimateRecord after, const
 // Two questions go in; why their answers differ comes out: models, versions of a file, batches, formats,
 // software stacks, power modes, devices, or several of these at once.
 
-/// What one side is estimated for. With a prompt the whole answer: the pass over the prompt and the steps.
+/// The estimate of one side. With a prompt the whole answer: the pass over the prompt and the steps.
 struct DifferenceSide {
     std::string model; ///< catalogue name or path
     std::string hardware;
@@ -140,9 +141,10 @@ struct DifferenceView {
 /// CSV: the table of blocks.
 Report describe(const DifferenceAnswer& answer, const DifferenceView& view, Format format = Format::text);
 /// {"schema": "archsim.explain_difference/1", ...}
-std::string to_json(const DifferenceAnswer& answer, const DifferenceView& view);
+AnswerDocument document_of(const DifferenceAnswer& answer, const DifferenceView& view);
 
-/// What tells two estimates apart ("resnet18", "batch 8") and what they share ("H100, fp16, batch 1").
+/// Words that tell two estimates apart ("resnet18", "batch 8") and those that they share ("H100, fp16, batch
+/// 1").
 struct SideLabels {
     std::array<std::string, 2> side; ///< before, after
     std::string common;

@@ -4,7 +4,6 @@
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
-#include "report/render/answer_document.hpp"
 #include "result/ties.hpp"
 
 #include <algorithm>
@@ -12,14 +11,12 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr double kWorthASentence = 0.05; ///< of the largest part
 constexpr double kNothing = 1e-9;        ///< of the largest part: rounding
 constexpr std::size_t kMostSentences = 6;
 
 /// "from 4 % to 12 % of peak"
-std::string peak_text(const DifferencePart& part) {
+static std::string peak_text(const DifferencePart& part) {
     const auto [before, after] = part.peak_share;
     if (before > 0 && after > 0 && format_percent(before) != format_percent(after))
         return fmt::format("at {} of peak, before {}", format_percent(after), format_percent(before));
@@ -27,14 +24,14 @@ std::string peak_text(const DifferencePart& part) {
     return one > 0 ? fmt::format("at {} of peak", format_percent(one)) : std::string();
 }
 
-std::string with_peak(const std::string& text, const DifferencePart& part) {
+static std::string with_peak(const std::string& text, const DifferencePart& part) {
     const std::string peak = peak_text(part);
     return peak.empty() ? text : text + " " + peak;
 }
 
 /// The largest, and of these none without a part.
 template <class Row>
-std::size_t rows_shown(const std::vector<Row>& rows, int top) {
+static std::size_t rows_shown(const std::vector<Row>& rows, int top) {
     if (top <= 0)
         return rows.size();
     std::size_t count = 0;
@@ -45,8 +42,8 @@ std::size_t rows_shown(const std::vector<Row>& rows, int top) {
 }
 
 template <class Row>
-void add_part_columns(const Attribution& x, const std::vector<Row>& rows,
-                      std::vector<ColumnOf<Row>>& columns) {
+static void add_part_columns(const Attribution& x, const std::vector<Row>& rows,
+                             std::vector<ColumnOf<Row>>& columns) {
     const double largest = rows.empty() ? 0 : std::abs(rows.front().part.value);
     columns.push_back({{"Part", "", "value", Align::right}, [&x](const Row& row) {
                            return Cell{signed_value(*x.metric, row.part.value), row.part.value};
@@ -57,8 +54,8 @@ void add_part_columns(const Attribution& x, const std::vector<Row>& rows,
 
 /// The largest rows, and what the others come to.
 template <class Row>
-Table table_of_largest(std::string title, const std::vector<ColumnOf<Row>>& columns,
-                       const std::vector<Row>& rows, int top, const Attribution& x) {
+static Table table_of_largest(std::string title, const std::vector<ColumnOf<Row>>& columns,
+                              const std::vector<Row>& rows, int top, const Attribution& x) {
     const std::size_t shown = rows_shown(rows, top);
     Table table = table_of(std::move(title), columns, std::span(rows.data(), shown));
     double rest = 0;
@@ -73,8 +70,8 @@ Table table_of_largest(std::string title, const std::vector<ColumnOf<Row>>& colu
 }
 
 /// "before -> after" of one of the part's pairs.
-ColumnOf<ClassDifference> both_sides(Column column, std::array<double, 2> DifferencePart::*values,
-                                     std::string (*format)(double)) {
+static ColumnOf<ClassDifference> both_sides(Column column, std::array<double, 2> DifferencePart::*values,
+                                            std::string (*format)(double)) {
     return {std::move(column), [values, format](const ClassDifference& c) {
                 const std::array<double, 2>& v = c.part.*values;
                 return Cell{format(v[0]) + " -> " + format(v[1]), v[1] - v[0]};
@@ -82,7 +79,7 @@ ColumnOf<ClassDifference> both_sides(Column column, std::array<double, 2> Differ
 }
 
 /// "kernels started -12 us; time +3 us"
-std::string largest_causes(const ClassDifference& c, const Metric& metric) {
+static std::string largest_causes(const ClassDifference& c, const Metric& metric) {
     std::vector<std::string> causes;
     constexpr double kSmall = 0.01; // of the largest: folded
     for (std::size_t k = 0; k < std::min<std::size_t>(2, c.causes.size()); ++k)
@@ -93,7 +90,7 @@ std::string largest_causes(const ClassDifference& c, const Metric& metric) {
 }
 
 /// "; per item 42.5 us against 339 us": batches of different sizes take different times, whichever is better.
-std::string per_item_text(const Difference& d) {
+static std::string per_item_text(const Difference& d) {
     const Attribution& x = d.attribution;
     const double after = d.sides[1].batch, before = d.sides[0].batch;
     if (*x.metric != metric::latency || after == before || !(after > 0) || !(before > 0))
@@ -102,7 +99,7 @@ std::string per_item_text(const Difference& d) {
                        format_value(*x.metric, x.b_value / before));
 }
 
-Table class_table(const Difference& d, int top) {
+static Table class_table(const Difference& d, int top) {
     const Attribution& x = d.attribution;
     using Part = DifferencePart;
     std::vector<ColumnOf<ClassDifference>> columns = {
@@ -125,14 +122,14 @@ Table class_table(const Difference& d, int top) {
 
 /// "TPU-v4: projected: no comparable device was measured on this stack." Of devices that differ: two
 /// networks, or two formats, on one projection err alike.
-std::string doubt_text(const DifferenceAnswer& answer) {
+static std::string doubt_text(const DifferenceAnswer& answer) {
     if (answer.results[0].hardware == answer.results[1].hardware)
         return "";
     return fmt::format("{}", fmt::join(doubt_lines(answer.results), " "));
 }
 
 /// Formats that devices run in place of those asked for, a line for each reason.
-void add_notes(const DifferenceAnswer& answer, Report& report) {
+static void add_notes(const DifferenceAnswer& answer, Report& report) {
     NamesByText reasons;
     for (const Result& r : answer.results) {
         if (r.estimate.precision_note.empty())
@@ -148,31 +145,15 @@ void add_notes(const DifferenceAnswer& answer, Report& report) {
         report.blocks.push_back(Paragraph{fmt::format("{}: {}.", fmt::join(devices, ", "), text)});
 }
 
-AnswerDocument<DifferenceAnswer> difference_document() {
-    using A = DifferenceAnswer;
-    return {
-        "explain_difference", "what makes two estimates differ",
-        Members<A>{{"requests", "what was asked of both sides", &A::results, request_members()},
-                   {"verdict", "the answer",
-                    [](const A& a) {
-                        const Difference& d = a.difference;
-                        return difference_lines(d, labels_of(d.sides[0], d.sides[1]), a.odds, doubt_text(a));
-                    },
-                    lines_members()},
-                   {"probability", "that the one which is estimated better is; null: neither is named",
-                    [](const A& a) { return doubt_text(a).empty() ? std::optional(a.odds) : std::nullopt; }}}
-            .with(difference_members().of<A>(std::mem_fn(&A::difference)))};
-}
-
 using Both = std::array<std::optional<double>, 2>;
 
-Both two(const std::array<double, 2>& values) {
+static Both two(const std::array<double, 2>& values) {
     return {finite(values[0]), finite(values[1])};
 }
 
 const char* const kPeakShare = "useful operations over those of the peak in that time: before, after";
 
-Members<EstimateRecord> side_members() {
+static Members<EstimateRecord> side_members() {
     using R = EstimateRecord;
     return {{"model", "", &R::model},
             {"hardware", "", &R::hardware},
@@ -182,7 +163,7 @@ Members<EstimateRecord> side_members() {
             {"dims", "sizes of symbolic dimensions", &R::dims}};
 }
 
-Members<DifferencePart> difference_part_members() {
+static Members<DifferencePart> difference_part_members() {
     using P = DifferencePart;
     const auto both = [](std::array<double, 2> P::*values) {
         return [values](const P& p) { return two(p.*values); };
@@ -200,7 +181,7 @@ Members<DifferencePart> difference_part_members() {
         {"peak_share", kPeakShare, both(&P::peak_share)}};
 }
 
-Members<Contribution> difference_cause_members() {
+static Members<Contribution> difference_cause_members() {
     using C = Contribution;
     return {{"factor", "", [](const C& c) { return info_of(c.factor).name; }},
             {"title", "", [](const C& c) { return info_of(c.factor).title; }},
@@ -210,7 +191,7 @@ Members<Contribution> difference_cause_members() {
             {"input_unit", "", [](const C& c) { return info_of(c.factor).unit; }}};
 }
 
-Members<ClassDifference> class_difference_members() {
+static Members<ClassDifference> class_difference_members() {
     using C = ClassDifference;
     return Members<C>{{"class", "of operators", &C::kind}}
         .with(difference_part_members().of<C>([](const C& c) { return c.part; }))
@@ -221,7 +202,7 @@ Members<ClassDifference> class_difference_members() {
                 }}});
 }
 
-Members<BlockDifference> block_difference_members() {
+static Members<BlockDifference> block_difference_members() {
     using B = BlockDifference;
     return Members<B>{{"block", "* stands for numbers of single blocks", &B::name},
                       {"change", "", [](const B& b) { return name_of(b.change); }},
@@ -232,8 +213,6 @@ Members<BlockDifference> block_difference_members() {
              {"main_class_value", "", [](const B& b) { return b.main_part.value; }},
              {"main_class_peak_share", kPeakShare, [](const B& b) { return two(b.main_part.peak_share); }}});
 }
-
-} // namespace
 
 SideLabels labels_of(const EstimateRecord& before, const EstimateRecord& after) {
     const auto words = [&](const EstimateRecord& r) {
@@ -385,12 +364,20 @@ Report describe(const DifferenceAnswer& answer, const DifferenceView& view, Form
     return report;
 }
 
-nlohmann::ordered_json explain_difference_schema() {
-    return difference_document().schema();
-}
-
-std::string to_json(const DifferenceAnswer& answer, const DifferenceView&) {
-    return difference_document().text(answer);
+AnswerDocument document_of(const DifferenceAnswer& answer, const DifferenceView&) {
+    using A = DifferenceAnswer;
+    return {
+        answer, "explain_difference", "what makes two estimates differ",
+        Members<A>{{"requests", "what was asked of both sides", &A::results, request_members()},
+                   {"verdict", "the answer",
+                    [](const A& a) {
+                        const Difference& d = a.difference;
+                        return difference_lines(d, labels_of(d.sides[0], d.sides[1]), a.odds, doubt_text(a));
+                    },
+                    lines_members()},
+                   {"probability", "that the one which is estimated better is; null: neither is named",
+                    [](const A& a) { return doubt_text(a).empty() ? std::optional(a.odds) : std::nullopt; }}}
+            .with(difference_members().of<A>(std::mem_fn(&A::difference)))};
 }
 
 Members<Difference> difference_members() {

@@ -4,6 +4,7 @@
 #include "estimate/price.hpp"
 #include "hardware/parameter_site.hpp"
 #include "result/duty_cycle.hpp"
+#include "result/generation_metrics.hpp"
 
 #include <algorithm>
 #include <fmt/ranges.h>
@@ -11,9 +12,7 @@
 
 namespace archsim {
 
-namespace {
-
-void add_cost(const Result& result, const CostOptions& options, EstimateRecord& out) {
+static void add_cost(const Result& result, const CostOptions& options, EstimateRecord& out) {
     if (!value_of(result, metric::cost, options))
         return;
     const Cost cost = cost_of(result, options);
@@ -25,13 +24,13 @@ void add_cost(const Result& result, const CostOptions& options, EstimateRecord& 
 constexpr std::uint32_t kUnlisted = 0xFFFFFFFFU;
 
 /// Sizes after the first axis, which the batch scales.
-std::string item_shape(const ShapedTensor& tensor) {
+static std::string item_shape(const ShapedTensor& tensor) {
     if (tensor.shape.empty())
         return "";
     return fmt::format("{}", fmt::join(tensor.shape.begin() + 1, tensor.shape.end(), "x"));
 }
 
-std::string shape_of(const ShapedGraph& graph, const Operator& op) {
+static std::string shape_of(const ShapedGraph& graph, const Operator& op) {
     std::string text;
     for (TensorId id : op.inputs)
         if (id != kNoTensor && graph.tensors[id].role == TensorRole::initializer)
@@ -42,12 +41,12 @@ std::string shape_of(const ShapedGraph& graph, const Operator& op) {
     return text;
 }
 
-bool runs(const Operator& op) {
+static bool runs(const Operator& op) {
     return !op.folded && op.work.kind != OpKind::free;
 }
 
 /// "3x3 convolution", "7x7 depthwise convolution", "matmul", "attention", "elementwise".
-std::string operator_class(const Operator& op) {
+static std::string operator_class(const Operator& op) {
     const auto& window = op.work.window;
     if (op.work.kind != OpKind::convolution || !window)
         return std::string(name_of(op.work.kind));
@@ -62,7 +61,7 @@ std::string operator_class(const Operator& op) {
 }
 
 /// Names kernels and their operator classes, and lists the operators with work.
-void add_operators(const Result& leaf, GraphRecord& out) {
+static void add_operators(const Result& leaf, GraphRecord& out) {
     const ShapedGraph& graph = *leaf.model->graph;
     std::vector<std::uint32_t> place(graph.operators.size(), kUnlisted);
     for (std::uint32_t i = 0; i < graph.operators.size(); ++i)
@@ -87,7 +86,7 @@ void add_operators(const Result& leaf, GraphRecord& out) {
     out.network.name = out.network.kind = "whole network";
 }
 
-bool is_host(const Demand& demand) {
+static bool is_host(const Demand& demand) {
     if (demand.reason != Parameter::count_) {
         const ParameterRole role = kParameterInfos[static_cast<std::size_t>(demand.reason)].role;
         if (role == ParameterRole::fallback || role == ParameterRole::host)
@@ -98,8 +97,8 @@ bool is_host(const Demand& demand) {
 }
 
 /// Adds the demands of one mapping. Clocked times are kept at full clock.
-void add_mapping(const Mapping& mapping, double repeat, const Machine& machine, double clock_ratio,
-                 RegionTime& t) {
+static void add_mapping(const Mapping& mapping, double repeat, const Machine& machine, double clock_ratio,
+                        RegionTime& t) {
     for (const Demand& d : mapping.all()) {
         const double full = d.amount * repeat / (machine.rate(d.resource) * d.efficiency);
         const bool clocked = scales_with_clock(d.resource);
@@ -125,17 +124,17 @@ void add_mapping(const Mapping& mapping, double repeat, const Machine& machine, 
 }
 
 /// Time of the overlapped lanes at the clock that runs.
-double lanes_combined(const RegionTime& t, const DeviceTime& d) {
+static double lanes_combined(const RegionTime& t, const DeviceTime& d) {
     const double on_chip = t.on_chip_clocked_s / d.clock_ratio + t.on_chip_s;
     return combine(t.compute_s, on_chip, t.memory_s + (d.prefetch ? 0 : t.weight_s), d.exponent);
 }
 
-void finish(const DeviceTime& d, RegionTime& t) {
+static void finish(const DeviceTime& d, RegionTime& t) {
     const double together = lanes_combined(t, d);
     t.serialisation = together > 0 ? t.body_s / together : 1;
 }
 
-double memory_rate(const Result& leaf) {
+static double memory_rate(const Result& leaf) {
     const Machine& machine = *leaf.machine;
     if (machine.rate(Resource::dram_bytes) > 0)
         return machine.rate(Resource::dram_bytes);
@@ -146,7 +145,7 @@ double memory_rate(const Result& leaf) {
     return std::numeric_limits<double>::infinity();
 }
 
-void add_operations(const Result& leaf, std::uint32_t subgraph, RegionTime& t) {
+static void add_operations(const Result& leaf, std::uint32_t subgraph, RegionTime& t) {
     const SubgraphWork& work = leaf.work->subgraphs[subgraph];
     const bool host = leaf.runtime->fallback == Fallback::host;
     for (const OperatorUse& use : work.operators) {
@@ -158,13 +157,13 @@ void add_operations(const Result& leaf, std::uint32_t subgraph, RegionTime& t) {
 }
 
 /// Time of the lanes that overlap each other.
-double body_of(const LaneTimes& lanes) {
+static double body_of(const LaneTimes& lanes) {
     return lanes.total - lanes.lanes[static_cast<std::size_t>(Lane::overhead)];
 }
 
 /// Peak operations per second at the precision that runs, at the tabulated clock: of the engine that the
 /// products ran on.
-double executed_peak(const Result& leaf) {
+static double executed_peak(const Result& leaf) {
     const Machine& machine = *leaf.machine;
     const Precision p = leaf.estimate.executed.compute;
     if (machine.matrix_ops(p) > 0)
@@ -190,8 +189,6 @@ double executed_peak(const Result& leaf) {
     return peak > 0 ? peak : machine.rate(Resource::matrix_cycles);
 }
 
-} // namespace
-
 EstimateRecord record_of(const Result& result, const CostOptions& cost, RecordDetail detail) {
     EstimateRecord record;
     record.model = result.model->name;
@@ -202,7 +199,7 @@ EstimateRecord record_of(const Result& result, const CostOptions& cost, RecordDe
     record.precision = result.conditions.precision;
     record.dims = result.model->dims;
     record.batch = result.estimate.batch;
-    for (const Metric* metric : MetricTable::standard().rows())
+    for (const Metric* metric : every_metric().rows())
         if (const auto measure = measure_of(result, *metric, cost))
             record.values[metric->key] = *measure;
     if (const auto share = measure_of(result, metric::time_at_work, cost))

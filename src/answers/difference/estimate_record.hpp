@@ -42,7 +42,7 @@ struct Number {
     const char* key;
     double Struct::*member;
 };
-/// What adds up over kernels.
+/// The terms that add up over kernels.
 inline constexpr std::array kRegionTimes = {
     Number<RegionTime>{"compute_s", &RegionTime::compute_s},
     Number<RegionTime>{"operations", &RegionTime::operations},
@@ -106,7 +106,7 @@ struct EstimateRecord {
     std::vector<GraphRecord> graphs;
 };
 
-/// What record_of() writes down.
+/// How much record_of() writes down.
 enum class RecordDetail : std::uint8_t {
     numbers, ///< without operators and inputs: for one graph against itself
     all,
@@ -133,7 +133,7 @@ struct DeviceTime {
 DeviceTime time_model(const GraphRecord& graph, const std::vector<CommonRegion>& regions, std::size_t index,
                       std::size_t part, double scale = 1);
 
-/// What time_model() and the energy of regions need of one graph on its device.
+/// The numbers of one graph on its device that time_model() and the energy of regions need.
 GraphRecord record_of_graph(const Result& leaf, RecordDetail detail);
 
 } // namespace archsim

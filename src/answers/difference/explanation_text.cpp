@@ -6,7 +6,7 @@
 
 namespace archsim {
 
-/// What each factor says about two devices {a} and {b} with the values {x} and {y}.
+/// The sentence of each factor about two devices {a} and {b} with the values {x} and {y}.
 constexpr std::array<std::string_view, kFactorCount> kSentences = {
     "{a} can execute {x} at the precision it runs in, {b} {y}",
     "{a} turns {x} of its peak into useful work while it computes, {b} {y}",

@@ -12,8 +12,6 @@
 
 namespace archsim {
 
-namespace {
-
 /// Amounts that where a kernel's data lie decides.
 constexpr std::array kPlaced = {Factor::achieved,     Factor::on_chip,    Factor::bandwidth_share,
                                 Factor::memory_bytes, Factor::overlap,    Factor::fixed_cost,
@@ -21,7 +19,7 @@ constexpr std::array kPlaced = {Factor::achieved,     Factor::on_chip,    Factor
                                 Factor::near_bytes,   Factor::far_bytes,  Factor::fabric_bytes};
 
 /// The same device with nothing to do.
-GraphRecord without_work(const GraphRecord& graph) {
+static GraphRecord without_work(const GraphRecord& graph) {
     GraphRecord empty = graph;
     empty.operators.clear();
     empty.kernels.clear();
@@ -30,7 +28,7 @@ GraphRecord without_work(const GraphRecord& graph) {
     return empty;
 }
 
-std::vector<std::size_t> kernels_of_operators(const GraphRecord& graph, std::size_t first) {
+static std::vector<std::size_t> kernels_of_operators(const GraphRecord& graph, std::size_t first) {
     std::vector<std::size_t> kernel(graph.operators.size(), std::size_t(-1));
     for (std::size_t k = 0; k < graph.kernels.size(); ++k)
         for (std::uint32_t op : graph.kernels[k].operators)
@@ -38,7 +36,7 @@ std::vector<std::size_t> kernels_of_operators(const GraphRecord& graph, std::siz
     return kernel;
 }
 
-void add_regions(const GraphPair& graphs, std::size_t part, AlignedEstimates& out) {
+static void add_regions(const GraphPair& graphs, std::size_t part, AlignedEstimates& out) {
     const GraphRecord &a = *graphs.a, &b = *graphs.b;
     DisjointSets sets(a.kernels.size() + b.kernels.size());
     const auto in_a = kernels_of_operators(a, 0), in_b = kernels_of_operators(b, a.kernels.size());
@@ -84,24 +82,24 @@ void add_regions(const GraphPair& graphs, std::size_t part, AlignedEstimates& ou
 /// Facts named per input at most: the ones that weigh most.
 constexpr std::size_t kMostSources = 3;
 
-void add_source(std::string_view name, const Fact* fact, std::string_view unit, FactorInput& out) {
+static void add_source(std::string_view name, const Fact* fact, std::string_view unit, FactorInput& out) {
     if (fact && fact->known() && fact->source)
         out.sources.push_back({std::string(name), *fact, unit});
 }
 
-void add_parameter(const Result& r, Parameter parameter, FactorInput& out) {
+static void add_parameter(const Result& r, Parameter parameter, FactorInput& out) {
     const ParameterInfo& info = info_of(parameter);
     add_source(info.name, &r.machine->parameters.fact(parameter), info.unit, out);
 }
 
-void add_rate_sources(const Machine& machine, Resource resource, FactorInput& out) {
+static void add_rate_sources(const Machine& machine, Resource resource, FactorInput& out) {
     for (const Fact* fact : machine.rates[static_cast<std::size_t>(resource)].facts)
         add_source(name_of(resource), fact, {}, out);
 }
 
 /// Every subgraph of the result with its repeats.
 template <class F>
-void for_each_mapping(const Result& result, F&& f) {
+static void for_each_mapping(const Result& result, F&& f) {
     for (const ResultLeaf& leaf : leaves_of(result)) {
         for (const SubgraphEstimate& s : leaf.result->estimate.subgraphs)
             f(s.mapping, leaf.repeat * leaf.result->work->subgraphs[s.index].repeat, *leaf.result);
@@ -110,7 +108,7 @@ void for_each_mapping(const Result& result, F&& f) {
 }
 
 /// Parameters behind the demands of a lane, those with the longest times first.
-void add_parameters(const Result& result, Lane lane, FactorInput& out) {
+static void add_parameters(const Result& result, Lane lane, FactorInput& out) {
     std::map<Parameter, double> seconds;
     for_each_mapping(result, [&](const Mapping& mapping, double repeat, const Result& leaf) {
         for (const Demand& d : mapping.all())
@@ -127,7 +125,7 @@ void add_parameters(const Result& result, Lane lane, FactorInput& out) {
 }
 
 /// Prices of the events that cost most.
-void add_prices(const Result& r, std::initializer_list<Event> list, FactorInput& out) {
+static void add_prices(const Result& r, std::initializer_list<Event> list, FactorInput& out) {
     if (!r.machine->energy)
         return;
     std::vector<Event> order = kept(list, [&](Event e) { return r.estimate.energy[e] > 0; });
@@ -146,12 +144,12 @@ void add_prices(const Result& r, std::initializer_list<Event> list, FactorInput&
     }
 }
 
-double ratio_or_zero(double part, double whole) {
+static double ratio_or_zero(double part, double whole) {
     return whole > 0 ? part / whole : 0;
 }
 
 /// Facts of the engine that has the executed precision, and of its clock.
-void add_peak_sources(const Result& r, FactorInput& out) {
+static void add_peak_sources(const Result& r, FactorInput& out) {
     const Precision p = r.estimate.executed.compute;
     const bool matrix = r.machine->matrix_ops(p) > 0;
     for (const Engine& engine : r.device->engines)
@@ -164,7 +162,7 @@ void add_peak_sources(const Result& r, FactorInput& out) {
         out.sources.resize(kMostSources);
 }
 
-void fill_bytes(const Result& r, FactorInput& out) {
+static void fill_bytes(const Result& r, FactorInput& out) {
     for_each_mapping(r, [&](const Mapping& mapping, double repeat, const Result&) {
         out.value += mapping.events[Event::dram_byte] * repeat / r.estimate.batch;
     });
@@ -175,8 +173,6 @@ void fill_bytes(const Result& r, FactorInput& out) {
     if (largest)
         add_source(largest->name + " capacity per " + largest->scope_name, &largest->capacity, "B", out);
 }
-
-} // namespace
 
 double count_of(const EventCounts& events, std::initializer_list<Event> list) {
     double sum = 0;

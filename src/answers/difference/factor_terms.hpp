@@ -126,11 +126,11 @@ struct Sides {
 double count_of(const EventCounts& events, std::initializer_list<Event> list);
 double joules_of(const EnergyBreakdown& energy, std::initializer_list<Event> list);
 
-/// What time is taken apart: that of one batch, or the time between finished items.
+/// The time that is taken apart: that of one batch, or the time between finished items.
 enum class TimeOf : std::uint8_t { batch, item };
 void attribute_time(const Sides& sides, TimeOf time, PartSums& sums);
-/// What displaced regions cost more or less goes to Factor::placement, but for what clocks, prices and
-/// streams make of it.
+/// The change in cost of displaced regions goes to Factor::placement, but for what clocks, prices and streams
+/// make of it.
 void attribute_displacement(const Sides& sides, PartSums& sums);
 
 /// The difference in a metric, by factor and by region, without inputs. Absent where one side has no value or

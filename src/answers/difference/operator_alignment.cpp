@@ -13,8 +13,6 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr std::size_t kLargestTable = 16'000'000; ///< cells of one byte
 
 using Pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
@@ -28,7 +26,7 @@ struct Token {
 using Records = std::span<const Token>;
 
 /// "Conv_12": what exporters number says where an operator stands, not which it is.
-bool is_numbered(const OperatorRecord& op) {
+static bool is_numbered(const OperatorRecord& op) {
     if (!op.name.starts_with(op.type))
         return false;
     const std::string_view rest = std::string_view(op.name).substr(op.type.size());
@@ -54,14 +52,14 @@ class Texts {
 };
 
 /// 0: never the same operator.
-int likeness(const Token& a, const Token& b) {
+static int likeness(const Token& a, const Token& b) {
     if (a.type != b.type)
         return 0;
     return 1 + (a.shape == b.shape ? 2 : 0) + (a.name == b.name && !a.numbered ? 3 : 0);
 }
 
 /// The pairing of largest likeness that keeps the order.
-void align_by_table(Records a, Records b, std::uint32_t from_a, std::uint32_t from_b, Pairs& out) {
+static void align_by_table(Records a, Records b, std::uint32_t from_a, std::uint32_t from_b, Pairs& out) {
     enum Step : std::uint8_t { pair, skip_a, skip_b };
     const std::size_t n = a.size(), m = b.size();
     std::vector<std::uint8_t> step(n * m);
@@ -95,7 +93,7 @@ void align_by_table(Records a, Records b, std::uint32_t from_a, std::uint32_t fr
 }
 
 /// Places of what occurs once in both lists, increasing in both.
-Pairs anchors(Records a, Records b) {
+static Pairs anchors(Records a, Records b) {
     struct Places {
         std::size_t in_a = 0, in_b = 0;
         std::uint32_t at_a = 0, at_b = 0;
@@ -134,7 +132,7 @@ Pairs anchors(Records a, Records b) {
     return run;
 }
 
-void align_range(Records a, Records b, std::uint32_t from_a, std::uint32_t from_b, Pairs& out) {
+static void align_range(Records a, Records b, std::uint32_t from_a, std::uint32_t from_b, Pairs& out) {
     while (!a.empty() && !b.empty() && a.front() == b.front()) {
         out.emplace_back(from_a++, from_b++);
         a = a.subspan(1);
@@ -172,7 +170,7 @@ void align_range(Records a, Records b, std::uint32_t from_a, std::uint32_t from_
 }
 
 /// Operators of one name on branches that the two files list in another order.
-void pair_moved(Records a, Records b, Pairs& pairs) {
+static void pair_moved(Records a, Records b, Pairs& pairs) {
     std::vector<bool> has_a(a.size()), has_b(b.size());
     for (const auto& [i, j] : pairs)
         has_a[i] = has_b[j] = true;
@@ -191,7 +189,7 @@ void pair_moved(Records a, Records b, Pairs& pairs) {
 }
 
 /// Which of two lists comes first whichever way round they are asked about.
-std::strong_ordering order_of(std::span<const OperatorRecord> a, std::span<const OperatorRecord> b) {
+static std::strong_ordering order_of(std::span<const OperatorRecord> a, std::span<const OperatorRecord> b) {
     if (a.size() != b.size())
         return a.size() <=> b.size();
     for (std::size_t i = 0; i < a.size(); ++i)
@@ -201,8 +199,6 @@ std::strong_ordering order_of(std::span<const OperatorRecord> a, std::span<const
                 return *x <=> *y;
     return std::strong_ordering::equal;
 }
-
-} // namespace
 
 Pairs align_operators(std::span<const OperatorRecord> a, std::span<const OperatorRecord> b) {
     Pairs pairs;

@@ -16,8 +16,6 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 /// Factors of the overlapped part, in bit order.
@@ -39,7 +37,7 @@ constexpr std::array kFactors = {
     Factor::memory_bytes, Factor::overlap,  Factor::host,    Factor::power_limit, Factor::concurrency,
     Factor::work};
 
-double ratio(double x, double y) {
+static double ratio(double x, double y) {
     return y > 0 ? x / y : kUnknown;
 }
 
@@ -145,7 +143,7 @@ struct Selection {
 /// Times of both sides, byte by byte: regions that are equal in them have equal parts.
 using RegionKey = std::array<std::uint64_t, 2 * sizeof(RegionTime) / sizeof(std::uint64_t)>;
 
-RegionKey key_of(const RegionTime& a, const RegionTime& b) {
+static RegionKey key_of(const RegionTime& a, const RegionTime& b) {
     static_assert(sizeof(RegionTime) == 15 * sizeof(double), "without padding, so that bytes tell");
     RegionKey key;
     std::memcpy(key.data(), &a, sizeof a);
@@ -255,8 +253,6 @@ class LeafAttribution {
     const bool per_interval_;
     PartSums& sums_;
 };
-
-} // namespace
 
 void attribute_time(const Sides& sides, TimeOf time, PartSums& sums) {
     const bool per_item = time == TimeOf::item;

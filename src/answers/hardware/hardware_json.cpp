@@ -4,13 +4,10 @@
 #include "core/lists.hpp"
 #include "hardware/operator_rules.hpp"
 #include "report/blocks/finding_text.hpp"
-#include "report/render/answer_document.hpp"
 
 namespace archsim {
 
-namespace {
-
-std::optional<double> value_or_null(const Fact& fact) {
+static std::optional<double> value_or_null(const Fact& fact) {
     return fact.known() ? std::optional(fact.value) : std::nullopt;
 }
 
@@ -18,14 +15,14 @@ using Counts = std::vector<std::pair<std::string, std::size_t>>;
 using Peaks = std::vector<std::pair<std::string, double>>;
 
 /// Numbers by the kind of their source.
-Counts counts_of(const SourceCounts& sources) {
+static Counts counts_of(const SourceCounts& sources) {
     Counts counts;
     for (const SourceKind kind : kSourceKinds)
         counts.emplace_back(name_of(kind), sources[kind]);
     return counts;
 }
 
-Peaks peaks_of(const Device& device, EngineClass kind) {
+static Peaks peaks_of(const Device& device, EngineClass kind) {
     Peaks peaks;
     for (const Precision precision : kPrecisions)
         if (const double peak = device.peak(kind, precision); peak > 0)
@@ -33,12 +30,12 @@ Peaks peaks_of(const Device& device, EngineClass kind) {
     return peaks;
 }
 
-Members<Source> cited_source_members() {
+static Members<Source> cited_source_members() {
     return {{"kind", "", [](const Source& s) { return name_of(s.kind); }}, {"cite", "", &Source::cite}};
 }
 
-/// What the stack's compiler leaves to others, and the operators that its vendor lists.
-Members<Runtime> operator_rule_members() {
+/// Operators that the stack's compiler leaves to others, and the operators that its vendor lists.
+static Members<Runtime> operator_rule_members() {
     using Rule = OperatorRule;
     using List = OperatorList;
     return {{"refused", "what the stack's compiler leaves to others",
@@ -59,7 +56,7 @@ Members<Runtime> operator_rule_members() {
              [](const Runtime& s) { return s.rules && s.rules->rest_follows; }}};
 }
 
-Members<Price> dated_price_members(const char* key) {
+static Members<Price> dated_price_members(const char* key) {
     return {{key, "null: nobody states a price", [](const Price& p) { return value_or_null(p.amount); }},
             {"date", "", &Price::date},
             {"instance", "what is rented", &Price::instance},
@@ -69,7 +66,7 @@ Members<Price> dated_price_members(const char* key) {
              }}};
 }
 
-Members<Device> listed_device_members() {
+static Members<Device> listed_device_members() {
     using D = Device;
     const auto text = [](std::string D::*member) {
         return [member](const D& d) { return nonempty(d.*member); };
@@ -104,7 +101,7 @@ Members<Device> listed_device_members() {
         {"file", "", &D::file}};
 }
 
-Members<StatedFact> stated_fact_members() {
+static Members<StatedFact> stated_fact_members() {
     using F = StatedFact;
     return {{"pointer", "place in the file", &F::where},
             {"value", "", &F::value},
@@ -121,7 +118,7 @@ Members<StatedFact> stated_fact_members() {
              }}};
 }
 
-Members<PowerMode> power_mode_members() {
+static Members<PowerMode> power_mode_members() {
     using M = PowerMode;
     const auto value = [](Fact M::*fact) { return [fact](const M& m) { return value_or_null(m.*fact); }; };
     return {{"name", "", &M::name},
@@ -133,51 +130,51 @@ Members<PowerMode> power_mode_members() {
             {"uncapped", "no limit is set", &M::uncapped}};
 }
 
-/// What every document of the tool begins with, and the rest of one.
+/// Every document of the tool begins alike; `rest` follows.
 template <class Answer>
-AnswerDocument<Answer> hardware_document(const Members<Answer>& rest) {
-    return {"list_hardware_mappers", "devices and software stacks",
-            Members<Answer>{{"verdict", "the answer",
-                             [](const Answer& answer) { return verdict_lines(answer); }, lines_members()}}
+static AnswerDocument hardware_document(const Answer& answer, const Members<Answer>& rest) {
+    return {answer, "list_hardware_mappers", "devices and software stacks",
+            Members<Answer>{{"verdict", "the answer", [](const Answer& one) { return verdict_lines(one); },
+                             lines_members()}}
                 .with(rest)};
 }
 
-AnswerDocument<HardwareList> hardware_list_document() {
+AnswerDocument document_of(const HardwareList& list, PlainView) {
     using L = HardwareList;
     using R = HardwareRow;
     return hardware_document<L>(
-        {{"hardware", "", &L::rows,
-          listed_device_members()
-              .of<R>([](const R& row) { return *row.device; })
-              .with({{"chosen_power_mode", "of a deployment",
-                      [](const R& row) { return Sometimes<std::string>{nonempty(row.power_mode)}; }},
-                     {"sources", "numbers by the kind of their source",
-                      [](const R& row) { return counts_of(row.sources); }}})},
-         {"deployments", "named sets of devices", &L::deployments,
-          Members<Deployment>{{"id", "", &Deployment::id},
-                              {"title", "", &Deployment::title},
-                              {"description", "", &Deployment::description},
-                              {"hardware", "", &Deployment::hardware}}},
-         {"runtimes", "software stacks", &L::runtimes},
-         {"findings", "devices that could not be read", &L::findings, finding_members()}});
+        list, {{"hardware", "", &L::rows,
+                listed_device_members()
+                    .of<R>([](const R& row) { return *row.device; })
+                    .with({{"chosen_power_mode", "of a deployment",
+                            [](const R& row) { return Sometimes<std::string>{nonempty(row.power_mode)}; }},
+                           {"sources", "numbers by the kind of their source",
+                            [](const R& row) { return counts_of(row.sources); }}})},
+               {"deployments", "named sets of devices", &L::deployments,
+                Members<Deployment>{{"id", "", &Deployment::id},
+                                    {"title", "", &Deployment::title},
+                                    {"description", "", &Deployment::description},
+                                    {"hardware", "", &Deployment::hardware}}},
+               {"runtimes", "software stacks", &L::runtimes},
+               {"findings", "devices that could not be read", &L::findings, finding_members()}});
 }
 
-AnswerDocument<DeviceSheet> device_sheet_document() {
+AnswerDocument document_of(const DeviceSheet& sheet, PlainView) {
     using S = DeviceSheet;
     return hardware_document<S>(
-        {{"hardware", "the one device", [](const S& s) { return std::array{&s}; },
-          listed_device_members()
-              .of<S>([](const S& s) { return *s.choice.device; })
-              .with({{"power_mode_details", "", [](const S& s) { return s.choice.device->power_modes; },
-                      power_mode_members()},
-                     {"sources", "numbers by the kind of their source",
-                      [](const S& s) { return counts_of(count_sources(s.facts)); }},
-                     {"notes", "", [](const S& s) { return s.choice.device->notes; }},
-                     {"facts", "every number with its source", &S::facts, stated_fact_members()}})},
-         {"findings", "", [](const S& s) { return s.choice.device->findings; }, finding_members()}});
+        sheet, {{"hardware", "the one device", [](const S& s) { return std::array{&s}; },
+                 listed_device_members()
+                     .of<S>([](const S& s) { return *s.choice.device; })
+                     .with({{"power_mode_details", "",
+                             [](const S& s) { return s.choice.device->power_modes; }, power_mode_members()},
+                            {"sources", "numbers by the kind of their source",
+                             [](const S& s) { return counts_of(count_sources(s.facts)); }},
+                            {"notes", "", [](const S& s) { return s.choice.device->notes; }},
+                            {"facts", "every number with its source", &S::facts, stated_fact_members()}})},
+                {"findings", "", [](const S& s) { return s.choice.device->findings; }, finding_members()}});
 }
 
-AnswerDocument<RuntimeSheet> runtime_sheet_document() {
+AnswerDocument document_of(const RuntimeSheet& sheet, PlainView) {
     using S = RuntimeSheet;
     const Members<S> stack = {
         {"id", "", [](const S& s) { return s.runtime->id; }},
@@ -209,42 +206,24 @@ AnswerDocument<RuntimeSheet> runtime_sheet_document() {
          [](const S& s) { return counts_of(count_sources(s.facts)); }},
         {"facts", "every number with its source", &S::facts, stated_fact_members()}};
     return hardware_document<S>(
-        {{"runtimes", "the one stack", [](const S& s) { return std::array{&s}; }, stack}});
+        sheet, {{"runtimes", "the one stack", [](const S& s) { return std::array{&s}; }, stack}});
 }
 
-AnswerDocument<HardwareCheck> hardware_check_document() {
+AnswerDocument document_of(const HardwareCheck& check, PlainView) {
     using C = HardwareCheck;
-    return hardware_document<C>({{"checked", "file or folder", &C::path},
-                                 {"devices", "0: a single file", &C::devices},
-                                 {"runtime_count", "0: a single file", &C::runtimes},
-                                 {"device_sources", "numbers by the kind of their source",
-                                  [](const C& c) { return counts_of(c.device_sources); }},
-                                 {"runtime_sources", "numbers by the kind of their source",
-                                  [](const C& c) { return counts_of(c.runtime_sources); }},
-                                 {"findings", "", &C::findings, finding_members()}});
+    return hardware_document<C>(check, {{"checked", "file or folder", &C::path},
+                                        {"devices", "0: a single file", &C::devices},
+                                        {"runtime_count", "0: a single file", &C::runtimes},
+                                        {"device_sources", "numbers by the kind of their source",
+                                         [](const C& c) { return counts_of(c.device_sources); }},
+                                        {"runtime_sources", "numbers by the kind of their source",
+                                         [](const C& c) { return counts_of(c.runtime_sources); }},
+                                        {"findings", "", &C::findings, finding_members()}});
 }
-
-} // namespace
 
 nlohmann::ordered_json list_hardware_mappers_schema() {
-    return any_of({hardware_list_document().schema(), device_sheet_document().schema(),
-                   runtime_sheet_document().schema(), hardware_check_document().schema()});
-}
-
-std::string to_json(const HardwareList& list, PlainView) {
-    return hardware_list_document().text(list);
-}
-
-std::string to_json(const DeviceSheet& sheet, PlainView) {
-    return device_sheet_document().text(sheet);
-}
-
-std::string to_json(const RuntimeSheet& sheet, PlainView) {
-    return runtime_sheet_document().text(sheet);
-}
-
-std::string to_json(const HardwareCheck& check, PlainView) {
-    return hardware_check_document().text(check);
+    return any_of({schema_of<HardwareList>(), schema_of<DeviceSheet>(), schema_of<RuntimeSheet>(),
+                   schema_of<HardwareCheck>()});
 }
 
 } // namespace archsim

@@ -13,14 +13,13 @@
 
 namespace archsim {
 
-namespace {
-
-HardwareRow row_of(const HardwareDatabase& database, std::shared_ptr<const Device> device, std::string mode) {
+static HardwareRow row_of(const HardwareDatabase& database, std::shared_ptr<const Device> device,
+                          std::string mode) {
     const SourceCounts sources = database.device_sources(*device);
     return {std::move(device), std::move(mode), sources};
 }
 
-Table facts_table(const MachineEntry& entry) {
+static Table facts_table(const MachineEntry& entry) {
     using F = MachineFact;
     return table_of<F>(
         {},
@@ -36,7 +35,7 @@ Table facts_table(const MachineEntry& entry) {
         entry.facts);
 }
 
-void describe_entry(const MachineEntry& entry, Report& report) {
+static void describe_entry(const MachineEntry& entry, Report& report) {
     add_blocks(report, Heading{2, fmt::format("{}: {}", entry.id, entry.title)},
                Paragraph{entry.matched.empty() ? fmt::format("No device of the database: {}.", entry.match)
                                                : fmt::format("Like {}: {}.", entry.matched, entry.match)});
@@ -47,7 +46,7 @@ void describe_entry(const MachineEntry& entry, Report& report) {
 }
 
 /// "this-machine: AMD EPYC 9654, like EPYC-9654 of the database; 3 of 14 numbers are assumed."
-std::vector<std::string> machine_lines(const ThisMachine& machine) {
+static std::vector<std::string> machine_lines(const ThisMachine& machine) {
     std::vector<std::string> lines;
     for (const MachineEntry& entry : machine.entries) {
         const auto assumed = std::ranges::count(entry.facts, Origin::assumed, &MachineFact::origin);
@@ -65,7 +64,7 @@ constexpr const char* kLanguageModel = "gpt2"; // of stacks that serve nothing e
 constexpr const char* kIdeal = "ideal";
 
 /// Formats that its engines have, narrowest first, whichever class of engine has them.
-std::vector<Precision> formats_of(const Device& device) {
+static std::vector<Precision> formats_of(const Device& device) {
     std::vector<Precision> formats = kept(kPrecisions, [&](Precision p) {
         return device.supports(EngineClass::matrix, p) || device.supports(EngineClass::vector, p);
     });
@@ -74,8 +73,8 @@ std::vector<Precision> formats_of(const Device& device) {
 }
 
 /// The first format that runs as it was asked for.
-std::optional<Result> first_run(const Session& session, const Model& model, const std::string& file,
-                                const std::string& stack, const std::vector<Precision>& formats) {
+static std::optional<Result> first_run(const Session& session, const Model& model, const std::string& file,
+                                       const std::string& stack, const std::vector<Precision>& formats) {
     for (const Precision p : formats) {
         Conditions conditions;
         conditions.stack = stack;
@@ -87,11 +86,11 @@ std::optional<Result> first_run(const Session& session, const Model& model, cons
     return std::nullopt;
 }
 
-std::vector<std::string_view> names_of(const std::vector<Precision>& formats) {
+static std::vector<std::string_view> names_of(const std::vector<Precision>& formats) {
     return mapped(formats, [](const Precision p) { return name_of(p); });
 }
 
-Cell width_cell(const Spread& spread) {
+static Cell width_cell(const Spread& spread) {
     return {fmt::format("{:.2f} to {:.2f}", spread.low, spread.high),
             {},
             Tone::plain,
@@ -100,14 +99,14 @@ Cell width_cell(const Spread& spread) {
             CellInterval{spread.low, 1, spread.high}};
 }
 
-std::string_view words_of(const BeliefRow& row) {
+static std::string_view words_of(const BeliefRow& row) {
     return row.projected                      ? "projected"
            : row.evidence == Evidence::device ? "measured on this device"
            : row.evidence == Evidence::stack  ? "stack fitted on its kin"
                                               : "measured, not fitted";
 }
 
-Table family_table(Family family, const std::vector<BeliefRow>& rows) {
+static Table family_table(Family family, const std::vector<BeliefRow>& rows) {
     using R = BeliefRow;
     constexpr const char* kWidth = "measured / estimated, 90 %";
     return table_of<R>(
@@ -125,7 +124,7 @@ Table family_table(Family family, const std::vector<BeliefRow>& rows) {
 }
 
 /// "12 of 19 devices are measured or of a measured kind; projected: A, B."
-std::string summary(Family family, const std::vector<BeliefRow>& rows) {
+static std::string summary(Family family, const std::vector<BeliefRow>& rows) {
     std::vector<std::string> projected;
     std::set<std::string> stacks;
     std::size_t all = 0;
@@ -148,7 +147,7 @@ std::string summary(Family family, const std::vector<BeliefRow>& rows) {
 }
 
 /// Nothing for a file that describes no device.
-CheckRuns check_runs(const std::filesystem::path& file) {
+static CheckRuns check_runs(const std::filesystem::path& file) {
     CheckRuns runs;
     const Session session;
     std::shared_ptr<const Device> device;
@@ -187,8 +186,6 @@ CheckRuns check_runs(const std::filesystem::path& file) {
     }
     return runs;
 }
-
-} // namespace
 
 HardwareList list_hardware(const HardwareDatabase& database, const HardwareListQuery& query) {
     HardwareList list;

@@ -8,6 +8,7 @@
 #include "hardware/stated_facts.hpp"
 #include "hardware/uncertainty.hpp"
 #include "machine/this_machine.hpp"
+#include "report/render/answer_document.hpp"
 
 #include <filesystem>
 #include <memory>
@@ -42,7 +43,7 @@ HardwareList list_hardware(const HardwareDatabase& database, const HardwareListQ
 /// One table per family; with explanations and kinds of source in Markdown and HTML; CSV: one table.
 Report describe(const HardwareList& list, PlainView view = {}, Format format = Format::text);
 /// {"schema": "archsim.list_hardware_mappers/1", "hardware": [...]}; unknown values are null.
-std::string to_json(const HardwareList& list, PlainView view = {});
+AnswerDocument document_of(const HardwareList& list, PlainView view = {});
 
 /// One device: every number with its source.
 struct DeviceSheet {
@@ -51,7 +52,7 @@ struct DeviceSheet {
 };
 DeviceSheet device_sheet(const HardwareDatabase& database, std::string_view name);
 Report describe(const DeviceSheet& sheet, PlainView view = {}, Format format = Format::text);
-std::string to_json(const DeviceSheet& sheet, PlainView view = {});
+AnswerDocument document_of(const DeviceSheet& sheet, PlainView view = {});
 
 /// One software stack: what it serves and every number with its source.
 struct RuntimeSheet {
@@ -61,7 +62,7 @@ struct RuntimeSheet {
 };
 RuntimeSheet runtime_sheet(const HardwareDatabase& database, std::string_view name);
 Report describe(const RuntimeSheet& sheet, PlainView view = {}, Format format = Format::text);
-std::string to_json(const RuntimeSheet& sheet, PlainView view = {});
+AnswerDocument document_of(const RuntimeSheet& sheet, PlainView view = {});
 
 struct HardwareCheck {
     std::string path;
@@ -73,7 +74,7 @@ struct HardwareCheck {
 /// Checks a file or folder; counts sources where it is a whole database.
 HardwareCheck check_database(const std::filesystem::path& file_or_folder);
 Report describe(const HardwareCheck& check, PlainView view = {}, Format format = Format::text);
-std::string to_json(const HardwareCheck& check, PlainView view = {});
+AnswerDocument document_of(const HardwareCheck& check, PlainView view = {});
 
 /// One device under its default stack.
 struct BeliefRow {

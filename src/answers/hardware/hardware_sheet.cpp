@@ -13,14 +13,12 @@
 
 namespace archsim {
 
-namespace {
-
 /// The unit of a file as people write it: "us" is µs, "mm2" mm², a plain number has none.
-std::string unit_text(const std::string& unit) {
+static std::string unit_text(const std::string& unit) {
     return unit == "us" ? "µs" : unit == "mm2" ? "mm²" : unit == "1" ? "" : unit;
 }
 
-std::string source_text(const StatedFact& fact) {
+static std::string source_text(const StatedFact& fact) {
     return (fact.cite.empty() ? "no source" : fact.cite) +
            fit_text(fact.fitted_n, fact.fitted_error, fact.note);
 }
@@ -37,7 +35,7 @@ static std::vector<std::string> pointer_steps(const std::string& pointer) {
 }
 
 /// "/dram/bandwidth" -> "dram bandwidth"; array items by their name where they have one.
-std::string field_text(const std::string& pointer, const Device& device) {
+static std::string field_text(const std::string& pointer, const Device& device) {
     std::vector<std::string> steps = pointer_steps(pointer);
     const auto name_item = [&](const auto& items) {
         const auto index = static_cast<std::size_t>(std::stoul(steps[1]));
@@ -53,7 +51,7 @@ std::string field_text(const std::string& pointer, const Device& device) {
     return joined(steps, " / ");
 }
 
-Facts identity_of(const Device& device, const std::string& mode) {
+static Facts identity_of(const Device& device, const std::string& mode) {
     Facts facts;
     const auto add = [&](std::string name, std::string value) {
         if (!value.empty())
@@ -76,8 +74,8 @@ Facts identity_of(const Device& device, const std::string& mode) {
     return facts;
 }
 
-/// What a buyer or an estimate would like to know and the entry does not say.
-std::vector<std::string> not_stated(const Device& device) {
+/// Facts that a buyer or an estimate would like to know and the entry does not say.
+static std::vector<std::string> not_stated(const Device& device) {
     std::vector<std::string> absent;
     const auto need = [&](bool stated, const char* what) {
         if (!stated)
@@ -103,7 +101,7 @@ std::vector<std::string> not_stated(const Device& device) {
     return absent;
 }
 
-Table peak_table(const Device& device) {
+static Table peak_table(const Device& device) {
     struct Peak {
         EngineClass engines;
         Precision format;
@@ -127,8 +125,8 @@ Table peak_table(const Device& device) {
 }
 
 /// Every number with its source; `field` turns a JSON pointer into words.
-Table fact_table(const std::vector<StatedFact>& facts,
-                 const std::function<std::string(const std::string& pointer)>& field) {
+static Table fact_table(const std::vector<StatedFact>& facts,
+                        const std::function<std::string(const std::string& pointer)>& field) {
     Table table = table_of<StatedFact>(
         "Every number and where it comes from",
         {{{"Field", "", "field"}, [&](const StatedFact& fact) { return field(fact.where); }},
@@ -151,7 +149,7 @@ Table fact_table(const std::vector<StatedFact>& facts,
 
 // One software stack: what it serves, fuses, costs and cannot run, with every number and source.
 
-std::vector<std::string> fused(const FusionPolicy& fusion, bool wanted) {
+static std::vector<std::string> fused(const FusionPolicy& fusion, bool wanted) {
     const std::pair<bool, const char*> parts[] = {
         {fusion.batch_norm, "batch normalisation"},
         {fusion.activation, "activations"},
@@ -170,7 +168,7 @@ std::vector<std::string> fused(const FusionPolicy& fusion, bool wanted) {
 }
 
 /// " (on ethos-u, stride above 2)".
-std::string conditions_text(const OperatorRule& rule) {
+static std::string conditions_text(const OperatorRule& rule) {
     std::vector<std::string> parts;
     if (!rule.generations.empty())
         parts.push_back("on " + joined(rule.generations));
@@ -179,13 +177,13 @@ std::string conditions_text(const OperatorRule& rule) {
     return parts.empty() ? std::string() : fmt::format(" ({})", joined(parts));
 }
 
-std::string fallback_text(const Runtime& stack) {
+static std::string fallback_text(const Runtime& stack) {
     return stack.fallback == Fallback::none   ? "none: the network is refused"
            : stack.fallback == Fallback::host ? "the host processor, with a transfer each way"
                                               : "the vector engine";
 }
 
-std::string cold_start_text(const Runtime& stack) {
+static std::string cold_start_text(const Runtime& stack) {
     if (stack.compiled_before)
         return fmt::format("compiled before by {}{}, then the weights over the host link ({})",
                            stack.compiled_before->tool,
@@ -200,8 +198,6 @@ std::string cold_start_text(const Runtime& stack) {
                        format_number(stack.compile_per_operator.value),
                        name_of(stack.compile_base.source->kind));
 }
-
-} // namespace
 
 std::string joined(const std::vector<std::string>& names, std::string_view separator) {
     return fmt::format("{}", fmt::join(names, separator));

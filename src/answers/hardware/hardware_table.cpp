@@ -23,20 +23,18 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr double kTera = 1e12;
 constexpr double kGiga = 1e9;
 
 /// Facts are shown as stated, not rounded.
-Cell fact_cell(const Fact& fact, double unit) {
+static Cell fact_cell(const Fact& fact, double unit) {
     if (!fact.known())
         return {};
     return {fmt::format("{:.5g}", fact.value / unit), fact.value};
 }
 
 /// Matrix peak of the first format that an engine has, or the vector peak, marked "v".
-Cell peak_cell(const Device& device, const std::vector<Precision>& formats) {
+static Cell peak_cell(const Device& device, const std::vector<Precision>& formats) {
     for (const Precision precision : formats)
         if (const double matrix = device.peak(EngineClass::matrix, precision); matrix > 0)
             return cell_in(kTera, matrix);
@@ -46,16 +44,16 @@ Cell peak_cell(const Device& device, const std::vector<Precision>& formats) {
     return {};
 }
 
-std::string modes_text(const HardwareRow& row) {
+static std::string modes_text(const HardwareRow& row) {
     return !row.power_mode.empty() ? row.power_mode : joined(row.device->power_modes, &PowerMode::name, " ");
 }
 
-double known_share(const SourceCounts& sources) {
+static double known_share(const SourceCounts& sources) {
     const double total = static_cast<double>(sources.total());
     return total > 0 ? 1 - static_cast<double>(sources[SourceKind::assumed]) / total : 0;
 }
 
-enum class Layout : std::uint8_t {
+enum class TableLayout : std::uint8_t {
     grouped,    ///< one table per family, for terminals
     document,   ///< the same with explanations and kinds of source
     spreadsheet ///< one table
@@ -63,7 +61,7 @@ enum class Layout : std::uint8_t {
 
 using HardwareColumns = std::vector<ColumnOf<const HardwareRow*>>;
 
-HardwareColumns hardware_columns(Layout layout) {
+static HardwareColumns hardware_columns(TableLayout layout) {
     using R = const HardwareRow*;
     const auto dram = [](Fact Dram::*of) {
         return [of](R row) {
@@ -75,7 +73,7 @@ HardwareColumns hardware_columns(Layout layout) {
         return [formats = std::vector(formats)](R row) { return peak_cell(*row->device, formats); };
     };
     HardwareColumns columns = {{{"Name", "", "id"}, [](R row) { return row->device->id; }}};
-    if (layout == Layout::spreadsheet)
+    if (layout == TableLayout::spreadsheet)
         columns.emplace_back(Column{"Family", "", "family"},
                              [](R row) { return name_of(row->device->family); });
     append(columns,
@@ -101,7 +99,7 @@ HardwareColumns hardware_columns(Layout layout) {
             {{"Default stack", "", "default_runtime", Align::left, 1},
              [](R row) { return row->device->default_runtime; }},
             {{"Power modes", "", "power_modes", Align::left, 3}, [](R row) { return modes_text(*row); }}});
-    if (layout == Layout::grouped)
+    if (layout == TableLayout::grouped)
         columns.emplace_back(most_best("Sourced", "of numbers", "sourced_share", 2),
                              [](R row) { return share_cell(known_share(row->sources)); });
     else
@@ -110,7 +108,7 @@ HardwareColumns hardware_columns(Layout layout) {
     return columns;
 }
 
-void add_introduction(const HardwareList& list, Report& report) {
+static void add_introduction(const HardwareList& list, Report& report) {
     report.blocks.push_back(Paragraph{fmt::format(
         "The hardware database describes {} devices. Peaks are dense: units x operations per clock x clock, "
         "with 1 multiply-accumulate = 2 operations; \"v\" marks a format that only the vector engines have. "
@@ -139,7 +137,7 @@ void add_introduction(const HardwareList& list, Report& report) {
             Kind{SourceKind::assumed, "estimate without a published figure"}}));
 }
 
-void add_deployments(const HardwareList& list, Report& report) {
+static void add_deployments(const HardwareList& list, Report& report) {
     using D = Deployment;
     if (!list.deployments.empty())
         report.blocks.push_back(
@@ -154,7 +152,7 @@ void add_deployments(const HardwareList& list, Report& report) {
 constexpr std::size_t kNamedAtMost = 4; ///< families, devices... named before "and N more"
 
 /// "1979 TOPS", of the matrix engines, or of the vector engines where there are none; empty: none has it.
-std::string best_peak_text(const Device& device, Precision precision) {
+static std::string best_peak_text(const Device& device, Precision precision) {
     double peak = device.peak(EngineClass::matrix, precision);
     if (peak <= 0)
         peak = device.peak(EngineClass::vector, precision);
@@ -164,7 +162,7 @@ std::string best_peak_text(const Device& device, Precision precision) {
 }
 
 /// "76 of 101 numbers have a source (75.2 %), 25 assumed."
-std::string sourced_text(const SourceCounts& sources) {
+static std::string sourced_text(const SourceCounts& sources) {
     const std::size_t assumed = sources[SourceKind::assumed], all = sources.total();
     if (all == 0)
         return "";
@@ -173,15 +171,15 @@ std::string sourced_text(const SourceCounts& sources) {
                        assumed);
 }
 
-void add(std::vector<std::string>& lines, std::string line) {
+static void add(std::vector<std::string>& lines, std::string line) {
     if (!line.empty())
         lines.push_back(std::move(line));
 }
 
 /// The device with the largest known value, and the value.
-std::string largest_text(const HardwareList& list, std::string_view what,
-                         const std::function<double(const Device&)>& value,
-                         const std::function<std::string(double)>& text) {
+static std::string largest_text(const HardwareList& list, std::string_view what,
+                                const std::function<double(const Device&)>& value,
+                                const std::function<std::string(double)>& text) {
     const Device* most = nullptr;
     for (const HardwareRow& row : list.rows)
         if (value(*row.device) > 0 && (most == nullptr || value(*row.device) > value(*most)))
@@ -189,7 +187,7 @@ std::string largest_text(const HardwareList& list, std::string_view what,
     return most == nullptr ? "" : fmt::format("{}: {}, {}.", what, most->id, text(value(*most)));
 }
 
-std::string families_text(const HardwareList& list) {
+static std::string families_text(const HardwareList& list) {
     std::map<std::string, std::size_t> counts;
     for (const HardwareRow& row : list.rows)
         ++counts[std::string(title_of(row.device->family))];
@@ -200,17 +198,15 @@ std::string families_text(const HardwareList& list) {
         2 * kNamedAtMost);
 }
 
-} // namespace
-
 Report describe(const HardwareList& list, PlainView, Format format) {
-    const Layout layout = format == Format::csv    ? Layout::spreadsheet
-                          : format == Format::text ? Layout::grouped
-                                                   : Layout::document;
+    const TableLayout layout = format == Format::csv    ? TableLayout::spreadsheet
+                               : format == Format::text ? TableLayout::grouped
+                                                        : TableLayout::document;
     Report report{"Hardware", {}};
     std::vector<const HardwareRow*> all = mapped(list.rows, [](const HardwareRow& row) { return &row; });
-    if (layout == Layout::spreadsheet)
+    if (layout == TableLayout::spreadsheet)
         return {report.title, {table_of({}, hardware_columns(layout), all)}};
-    const bool document = layout == Layout::document;
+    const bool document = layout == TableLayout::document;
     add_blocks(report, Heading{1, "HARDWARE"}, Takeaway{verdict_lines(list)});
     if (document)
         add_introduction(list, report);

@@ -29,15 +29,13 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr std::int64_t kAnswer = 128, kShortestContext = 256;
 constexpr double kReadable = 10; // tokens/s, twice as fast as people read (reading_time())
 constexpr std::string_view kLlamaCpp = "llama.cpp";
 // Tokens of a prompt that are read together (llama.cpp, tools/server/README.md: --ubatch-size, 512).
 constexpr std::int64_t kChunk = 512;
 
-bool is_asked(const CatalogueEntry& entry, LocalKind kind) {
+static bool is_asked(const CatalogueEntry& entry, LocalKind kind) {
     static constexpr std::string_view kVision[] = {"image-classification",  "object-detection",
                                                    "instance-segmentation", "semantic-segmentation",
                                                    "pose-estimation",       "video-classification"};
@@ -46,8 +44,8 @@ bool is_asked(const CatalogueEntry& entry, LocalKind kind) {
                                        : contains(kVision, entry.task);
 }
 
-/// What a model that was named is asked for with, where it is of another kind; empty: it is of this.
-std::string of_other_kind(const CatalogueEntry& entry, LocalKind kind) {
+/// The flag for a named model of another kind; empty: it is of this.
+static std::string of_other_kind(const CatalogueEntry& entry, LocalKind kind) {
     for (const LocalKind other : {LocalKind::language, LocalKind::vision, LocalKind::speech})
         if (other != kind && !is_asked(entry, kind) && is_asked(entry, other))
             return fmt::format("it is of another kind: --kind {}", name_of(other));
@@ -55,7 +53,7 @@ std::string of_other_kind(const CatalogueEntry& entry, LocalKind kind) {
 }
 
 /// The year of the family whose name is the longest beginning of the model's; 0: none.
-int year_of(std::string_view name) {
+static int year_of(std::string_view name) {
     static const std::vector<std::pair<std::string, int>> families = [] {
         std::vector<Finding> findings;
         const auto document = parse_document(data_table("model_releases.json").string(), findings);
@@ -84,7 +82,7 @@ struct Passes {
 };
 
 /// Part of a network's weights that are of experts.
-double expert_share(const ShapedGraph& graph) {
+static double expert_share(const ShapedGraph& graph) {
     std::vector<bool> of_experts(graph.tensors.size());
     for (const Operator& op : graph.operators)
         for (const TensorId in : op.inputs)
@@ -100,7 +98,7 @@ double expert_share(const ShapedGraph& graph) {
 }
 
 /// Their part of the time of a pass: of the subgraphs that multiply by them.
-double expert_seconds(const NetworkWork& work, const Estimate& e) {
+static double expert_seconds(const NetworkWork& work, const Estimate& e) {
     std::set<std::size_t> of_experts;
     for (const SubgraphWork& sub : work.subgraphs)
         for (const OperatorUse& use : sub.operators)
@@ -190,8 +188,8 @@ class LocalRunner {
                    : 0;
     }
 
-    /// What a request for a format gets of a checkpoint that is narrow already, but for integers, which are
-    /// asked for by their names; nothing where its weights are quantised anew.
+    /// The format that a checkpoint which is narrow already runs in, but for integers, which are asked for by
+    /// their names; nothing where its weights are quantised anew.
     std::optional<Precision> stored_as(const Model& model, const std::string& format) const {
         if (request_.kind != LocalKind::language)
             return std::nullopt;
@@ -227,7 +225,7 @@ class LocalRunner {
             return false;
         const std::string held = held_format(model, row.format);
         const double least = row.parameters * bytes_of(file_format(held).weights);
-        // Of Gemma 4 E2B half of the weights are tables, which may stay with the host; of others less.
+        // In Gemma 4 E2B half of the weights are tables, which may stay with the host; of others less.
         constexpr double kTables = 0.75;
         const double on_host =
             session_.machine(answer_.device, stack_only(stack_))->param(Parameter::host_tables, 0);
@@ -319,8 +317,8 @@ class LocalRunner {
         return runner && held(*runner, context, need) && need.peak_bytes <= answer_.stated_bytes;
     }
 
-    /// What does fit where the whole does not: a shorter context, and all of it with a narrower cache; where
-    /// the weights do not, another file.
+    /// Alternatives where the whole does not fit: a shorter context, and all of it with a narrower cache;
+    /// where the weights do not, another file.
     std::string what_fits(const Model& model, const std::string& format) const {
         const Conditions as_asked = conditions(model, stack_, format);
         constexpr std::int64_t kStep = 1024;
@@ -475,7 +473,7 @@ class LocalRunner {
 
 /// Throws UsageError for a host that is none, or beside a processor, and for several devices that are no
 /// cards.
-void check_machine(const Session& session, const LocalRequest& request, bool processor, bool card) {
+static void check_machine(const Session& session, const LocalRequest& request, bool processor, bool card) {
     if (!request.host.empty() && request.host != request.device &&
         (processor || !session.hardware().device(request.host).device->family.row().is_host))
         throw UsageError(fmt::format("the host {}: {}", request.host,
@@ -486,9 +484,7 @@ void check_machine(const Session& session, const LocalRequest& request, bool pro
                                      request.devices));
 }
 
-} // namespace
-
-/// Of "24GB", "24 GiB" 24; of any other text 0.
+/// 24 for "24GB" and "24 GiB"; 0 for any other text.
 static double gigabytes_in(std::string_view size) {
     size.remove_prefix(std::min(size.find_first_not_of(' '), size.size()));
     const double number = take_number<double>(size).value_or(0);

@@ -6,6 +6,7 @@
 #include "archsim/extend/renderer.hpp"
 #include "archsim/run/catalogue.hpp"
 #include "archsim/run/session.hpp"
+#include "report/render/answer_document.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -110,7 +111,7 @@ std::string local_stack(const Session& session, const std::string& device);
 LocalAnswer local_models(const Session& session, const LocalRequest& request,
                          const std::function<void(std::size_t, std::size_t)>& progress = {});
 
-// What runs on a machine, as report blocks and as a JSON document.
+// The models that run on a machine, as report blocks and as a JSON document.
 //
 //   RTX-4090 with 25.3 GB: 61 of 154 language models run with a context of 8192.
 //   Newest: qwen3.5-27b (2026) in int4, 38.1 tokens/s (22 to 66); ... Largest: qwen3-32b in int4, ...
@@ -130,7 +131,7 @@ struct LocalView {
 /// CSV has every model in every format, those that run first.
 Report describe(const LocalAnswer& answer, const LocalView& view, Format format);
 /// Everything, keys with units.
-std::string to_json(const LocalAnswer& answer, const LocalView& view);
+AnswerDocument document_of(const LocalAnswer& answer, const LocalView& view);
 
 /// "qwen3-8b-Q4_K_M.gguf" of a model in int4; empty where llama.cpp has no files in the format.
 std::string llama_file(std::string_view model, std::string_view format);

@@ -5,7 +5,6 @@
 #include "fields/question_json.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
-#include "report/render/answer_document.hpp"
 #include "result/ranking.hpp"
 #include "session/named_format.hpp"
 
@@ -19,25 +18,24 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr double kLocalGiga = 1e9;
 
 using LocalColumn = ColumnOf<LocalModel>;
 
-std::string_view rate_unit(const LocalAnswer& answer) {
+static std::string_view rate_unit(const LocalAnswer& answer) {
     return answer.request.kind != LocalKind::language ? "inferences/s" : "tokens/s";
 }
 
-/// What people call the format: under llama.cpp the type of its file.
-std::string_view file_type(const LocalModel& m) {
+/// The usual name of the format: under llama.cpp the type of its file.
+static std::string_view file_type(const LocalModel& m) {
     const std::string_view type = m.command.empty() ? std::string_view() : gguf_type_of(m.format);
     return type.empty() ? std::string_view(m.format) : type;
 }
 
 /// A rate and its interval.
-std::vector<LocalColumn> rate_columns(const char* heading, std::string_view unit, const std::string& key,
-                                      int priority, LocalRate LocalModel::*which) {
+static std::vector<LocalColumn> rate_columns(const char* heading, std::string_view unit,
+                                             const std::string& key, int priority,
+                                             LocalRate LocalModel::*which) {
     return where<LocalModel>([which](const LocalModel& m) { return m.runs && (m.*which).per_s > 0; },
                              {{most_best(heading, std::string(unit), key + "_per_s"),
                                [which](const LocalModel& m) {
@@ -54,13 +52,17 @@ std::vector<LocalColumn> rate_columns(const char* heading, std::string_view unit
                                }}});
 }
 
-std::vector<LocalColumn> local_columns(const LocalAnswer& answer, bool with_reasons) {
+static std::vector<LocalColumn> local_columns(const LocalAnswer& answer, bool with_reasons) {
     const bool language = answer.request.kind == LocalKind::language;
     using M = LocalModel;
     std::vector<LocalColumn> columns = {{{"Model", "", "model"}, &M::name},
                                         {{"Format", "", "precision"}, [with_reasons](const M& m) {
                                              return with_reasons ? m.format : std::string(file_type(m));
                                          }}};
+    if (with_reasons)
+        columns.emplace_back(Column{"File type", "", "file_type"}, [](const M& m) {
+            return std::string(m.command.empty() ? std::string_view() : file_type(m));
+        });
     append(columns, rate_columns(language ? "Output" : "Rate", rate_unit(answer),
                                  language ? "output_tokens" : "inferences", 0, &M::output));
     append(columns, {{most_best("Parameters", "", "parameters"),
@@ -93,12 +95,12 @@ std::vector<LocalColumn> local_columns(const LocalAnswer& answer, bool with_reas
     return columns;
 }
 
-bool shown(const LocalModel& m) {
+static bool shown(const LocalModel& m) {
     return m.runs && !m.too_slow;
 }
 
 /// The rows shown: of each model the widest format that runs, or all of them.
-std::vector<LocalModel> rows_of(const LocalAnswer& answer, const LocalView& view) {
+static std::vector<LocalModel> rows_of(const LocalAnswer& answer, const LocalView& view) {
     std::vector<LocalModel> rows;
     for (const LocalModel& m : answer.models)
         if (shown(m) && (view.every_format || rows.empty() || rows.back().name != m.name))
@@ -111,14 +113,14 @@ std::vector<LocalModel> rows_of(const LocalAnswer& answer, const LocalView& view
 }
 
 /// All rows: those of the table in every format, in its order, then what does not run or is too slow.
-std::vector<LocalModel> data_of(const LocalAnswer& answer, const LocalView& view) {
+static std::vector<LocalModel> data_of(const LocalAnswer& answer, const LocalView& view) {
     std::vector<LocalModel> rows = rows_of(answer, {.by = view.by, .every_format = true});
     append(rows, kept(answer.models, std::not_fn(shown)));
     return rows;
 }
 
 /// "qwen3-8b in int4, 62 tokens/s (41 to 94)", with what makes it doubtful.
-std::string rate_text(const LocalAnswer& answer, const LocalModel& m) {
+static std::string rate_text(const LocalAnswer& answer, const LocalModel& m) {
     const std::string doubt = m.doubt.empty() ? std::string()
                               : m.doubt.standing == Standing::refuted
                                   ? "; " + m.doubt.brief()
@@ -133,7 +135,7 @@ std::string rate_text(const LocalAnswer& answer, const LocalModel& m) {
 }
 
 /// The models of which no format is listed, each counted once: with the listed ones they are all.
-Bullets misses(const LocalAnswer& answer) {
+static Bullets misses(const LocalAnswer& answer) {
     std::size_t memory = 0, slow = 0;
     std::map<std::string, std::string> others;
     for (std::size_t first = 0, last = 0; first < answer.models.size(); first = last) {
@@ -177,16 +179,21 @@ Bullets misses(const LocalAnswer& answer) {
     return out;
 }
 
-/// What people weigh: the newest, of one year the largest, then the largest of all. A doubt about a rate is
-/// said beside it.
-Takeaway local_takeaway(const LocalAnswer& answer, const std::vector<LocalModel>& rows) {
+/// "2 x RTX-3090".
+static std::string devices_text(const LocalAnswer& answer) {
+    return answer.request.devices > 1 ? fmt::format("{} x {}", answer.request.devices, answer.device)
+                                      : answer.device;
+}
+
+/// The models that people weigh: the newest, of one year the largest, then the largest of all, of those whose
+/// rates may lead.
+static Takeaway local_takeaway(const LocalAnswer& answer, const std::vector<LocalModel>& rows) {
     const bool language = answer.request.kind == LocalKind::language;
     const double capacity = peak_of(0.0, answer.models, &LocalModel::capacity_bytes);
     Takeaway out;
     std::string first = fmt::format(
-        "{}{}{}: {} of {} {} models run",
-        answer.request.devices > 1 ? fmt::format("{} x ", answer.request.devices) : std::string(),
-        answer.device, capacity > 0 ? fmt::format(" with {:.3g} GB", capacity / kLocalGiga) : std::string(),
+        "{}{}: {} of {} {} models run", devices_text(answer),
+        capacity > 0 ? fmt::format(" with {:.3g} GB", capacity / kLocalGiga) : std::string(),
         distinct(rows, &LocalModel::name).size(), answer.considered, name_of(answer.request.kind));
     if (language)
         first += fmt::format(" with a context of {}", answer.request.context);
@@ -212,6 +219,10 @@ Takeaway local_takeaway(const LocalAnswer& answer, const std::vector<LocalModel>
     }
     if (!answer.request.models.empty() || order.empty())
         return out;
+    // A model that measurements speak against, or that none stands behind, is no answer.
+    const auto stands = [](const LocalModel& m) { return leads(m.doubt.standing); };
+    if (std::ranges::any_of(order, stands))
+        order = kept(order, stands);
     const LocalModel& largest = *std::ranges::max_element(order, {}, &LocalModel::parameters);
     const bool both = order.front().name == largest.name;
     if (const int year = order.front().year; year > 0)
@@ -222,7 +233,7 @@ Takeaway local_takeaway(const LocalAnswer& answer, const std::vector<LocalModel>
     return out;
 }
 
-Members<LocalModel> local_model_members() {
+static Members<LocalModel> local_model_members() {
     using M = LocalModel;
     /// A rate and its interval.
     struct Shown {
@@ -245,6 +256,10 @@ Members<LocalModel> local_model_members() {
     return {
         {"model", "", &M::name},
         {"precision", "of the weights; of a file that was named its type", &M::format},
+        {"file_type", "of the file that llama.cpp runs, \"Q4_K_M\"; null: another stack runs it",
+         [](const M& m) {
+             return nonempty(std::string(m.command.empty() ? std::string_view() : file_type(m)));
+         }},
         {"parameters", "null: not published", [](const M& m) { return positive(m.parameters); }},
         {"year", "in which its family came out; null: not known",
          [](const M& m) { return m.year > 0 ? std::optional(m.year) : std::nullopt; }},
@@ -270,58 +285,19 @@ Members<LocalModel> local_model_members() {
         {"command", "that serves it with llama.cpp", [](const M& m) { return nonempty(m.command); }}};
 }
 
-AnswerDocument<LocalAnswer> local_document(const LocalView& view) {
-    using A = LocalAnswer;
-    using R = LocalRequest;
-    static constexpr std::string_view kAsked[] = {"context", "kv_cache"};
-    const Members<R> request = Members<R>{
-        {"models", "by name, or files; empty: the catalogue's", &R::models},
-        {"hardware", "with the memory of its computer, where that was stated",
-         [](const R& r) {
-             return r.host_memory_bytes > 0 ? fmt::format("{}, {}GB", r.device, r.host_memory_bytes / 0x1p30)
-                                            : r.device;
-         }},
-        {"host", "", [](const R& r) { return nonempty(r.host); }},
-        {"devices", "that divide the layers", &R::devices},
-        {"kind", "of models", &R::kind, UpTo{LocalKind::speech}},
-        {"formats", "of weights", &R::formats},
-        {"min_tokens_per_s", "slower models are left out", [](const R& r) {
-             return r.least_tokens_per_s.value_or(0);
-         }}}.with(question_members(kAsked).of<R>([](const R& r) {
-        Question question{Workload{.model = {}, .prompt = Prompt{.context = r.context}}, {}};
-        question.conditions.kv_cache = r.kv_cache;
-        return question;
-    }));
-    return {"local_models",
-            "which models run on one machine, and how fast",
-            {{"request", "what was asked", &A::request, request},
-             {"verdict", "the answer", [](const A& a) { return local_takeaway(a, rows_of(a, {})).lines; },
-              lines_members()},
-             {"device", "", &A::device},
-             {"host", "", [](const A& a) { return nonempty(a.host); }},
-             {"runtime", "software stack", &A::runtime},
-             {"kind", "of models", [](const A& a) { return a.request.kind; }, UpTo{LocalKind::speech}},
-             {"context", "positions", [](const A& a) { return a.request.context; }},
-             {"considered", "models of the catalogue", &A::considered},
-             {"models", "as the table has them, in every format; then what does not run, largest first",
-              [view](const A& a) { return data_of(a, view); }, local_model_members()}}};
-}
-
 // More than any model has: all layers, and the output projection.
 constexpr int kAllLayers = 999;
 
 /// llama.cpp's name of a format of the cache (--cache-type-k).
-std::string_view cache_type(Precision format) {
+static std::string_view cache_type(Precision format) {
     return format == Precision::int8   ? "q8_0"
            : format == Precision::int4 ? "q4_0"
            : format == Precision::fp16 ? "f16"
                                        : name_of(format);
 }
 
-} // namespace
-
 Report describe(const LocalAnswer& answer, const LocalView& view, Format format) {
-    Report report{fmt::format("What runs on {}", answer.device), {}};
+    Report report{"What runs on " + devices_text(answer), {}};
     if (format == Format::csv)
         return {report.title, {table_of("Models", local_columns(answer, true), data_of(answer, view))}};
     const std::vector<LocalModel> rows = rows_of(answer, view);
@@ -354,12 +330,42 @@ Report describe(const LocalAnswer& answer, const LocalView& view, Format format)
     return report;
 }
 
-nlohmann::ordered_json local_models_schema() {
-    return local_document({}).schema();
-}
-
-std::string to_json(const LocalAnswer& answer, const LocalView& view) {
-    return local_document(view).text(answer);
+AnswerDocument document_of(const LocalAnswer& answer, const LocalView& view) {
+    using A = LocalAnswer;
+    using R = LocalRequest;
+    static constexpr std::string_view kAsked[] = {"context", "kv_cache"};
+    const Members<R> request = Members<R>{
+        {"models", "by name, or files; empty: the catalogue's", &R::models},
+        {"hardware", "with the memory of its computer, where that was stated",
+         [](const R& r) {
+             return r.host_memory_bytes > 0 ? fmt::format("{}, {}GB", r.device, r.host_memory_bytes / 0x1p30)
+                                            : r.device;
+         }},
+        {"host", "", [](const R& r) { return nonempty(r.host); }},
+        {"devices", "that divide the layers", &R::devices},
+        {"kind", "of models", &R::kind, UpTo{LocalKind::speech}},
+        {"formats", "of weights", &R::formats},
+        {"min_tokens_per_s", "slower models are left out", [](const R& r) {
+             return r.least_tokens_per_s.value_or(0);
+         }}}.with(question_members(kAsked).of<R>([](const R& r) {
+        Question question{Workload{.model = {}, .prompt = Prompt{.context = r.context}}, {}};
+        question.conditions.kv_cache = r.kv_cache;
+        return question;
+    }));
+    return {answer,
+            "local_models",
+            "which models run on one machine, and how fast",
+            {{"request", "what was asked", &A::request, request},
+             {"verdict", "the answer", [](const A& a) { return local_takeaway(a, rows_of(a, {})).lines; },
+              lines_members()},
+             {"device", "", &A::device},
+             {"host", "", [](const A& a) { return nonempty(a.host); }},
+             {"runtime", "software stack", &A::runtime},
+             {"kind", "of models", [](const A& a) { return a.request.kind; }, UpTo{LocalKind::speech}},
+             {"context", "positions", [](const A& a) { return a.request.context; }},
+             {"considered", "models of the catalogue", &A::considered},
+             {"models", "as the table has them, in every format; then what does not run, largest first",
+              [view](const A& a) { return data_of(a, view); }, local_model_members()}}};
 }
 
 std::string llama_file(std::string_view model, std::string_view format) {

@@ -18,6 +18,7 @@
 #include "fields/json_members.hpp"
 #include "import/annotate.hpp"
 #include "map/tiled.hpp"
+#include "report/render/answer_document.hpp"
 
 #include <optional>
 #include <string>
@@ -36,7 +37,7 @@ struct GraphMappingView {
 /// CSV: the table of subgraphs. HTML: everything, whatever the view asks for.
 Report describe(const Result& result, const GraphMappingView& view, Format format = Format::text);
 /// {"schema": "archsim.analyze_graph_mapping/1", "subgraphs": [...]}; unknown values are null.
-std::string to_json(const Result& result, const GraphMappingView& view);
+AnswerDocument document_of(const Result& result, const GraphMappingView& view);
 
 /// The subgraphs and what flows between them as a Graphviz document.
 std::string mapping_to_dot(const Result& result);
@@ -60,8 +61,8 @@ Member<Result> memory_plan_member();
 
 /// Nothing where the family's mapper tiles no product of it.
 std::optional<KnowsTiling::Tiled> tiling_of(const Result& result, const SubgraphEstimate& subgraph);
-// What an estimate says of every operator, for viewers: notes for a copy of the ONNX file, node data for
-// Model Explorer, and the predicted schedule as a trace that Perfetto and chrome://tracing open.
+// The estimate of every operator, for viewers: notes for a copy of the ONNX file, node data for Model
+// Explorer, and the predicted schedule as a trace that Perfetto and chrome://tracing open.
 
 /// Time, energy, bound and subgraph of every operator, by the name of its first result. A subgraph's numbers
 /// stand at its anchor; its other operators name it. With the sizes of what the graph returns.

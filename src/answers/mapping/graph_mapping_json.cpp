@@ -11,7 +11,6 @@
 #include "report/blocks/shape_text.hpp"
 #include "report/blocks/subgraph_table.hpp"
 #include "report/blocks/verdict.hpp"
-#include "report/render/answer_document.hpp"
 #include "result/common_regions.hpp"
 #include "result/generation_metrics.hpp"
 
@@ -22,14 +21,13 @@
 
 namespace archsim {
 
-namespace {
-
-std::vector<const ShapedTensor*> present_tensors(const ShapedGraph& graph, std::span<const TensorId> ids) {
+static std::vector<const ShapedTensor*> present_tensors(const ShapedGraph& graph,
+                                                        std::span<const TensorId> ids) {
     return mapped(kept(ids, [](TensorId id) { return id != kNoTensor; }),
                   [&](TensorId id) { return &graph.tensors[id]; });
 }
 
-Members<ShapedTensor> mapped_tensor_members() {
+static Members<ShapedTensor> mapped_tensor_members() {
     using T = ShapedTensor;
     return {{"name", "", &T::name},
             {"type", "", [](const T& t) { return name_of(t.type); }},
@@ -47,7 +45,7 @@ struct MappedSubgraph {
     const Allocation& allocation() const { return estimate->mapping.allocation; }
 };
 
-std::vector<MappedSubgraph> mapped_subgraphs(const Result& result) {
+static std::vector<MappedSubgraph> mapped_subgraphs(const Result& result) {
     std::vector<MappedSubgraph> list;
     if (result.ok())
         for (const SubgraphEstimate& s : result.estimate.subgraphs)
@@ -62,13 +60,13 @@ struct JoinedOperator {
     const Operator& op() const { return graph->operators[member->op]; }
 };
 
-std::vector<JoinedOperator> joined_operators(const MappedSubgraph& s) {
+static std::vector<JoinedOperator> joined_operators(const MappedSubgraph& s) {
     return mapped(s.cut().members, [&](const SubgraphMember& member) {
         return JoinedOperator{s.result->model->graph.get(), &member};
     });
 }
 
-Members<JoinedOperator> joined_operator_members() {
+static Members<JoinedOperator> joined_operator_members() {
     using J = JoinedOperator;
     return {{"name", "", [](const J& j) { return j.op().name; }},
             {"type", "", [](const J& j) { return j.op().type; }},
@@ -83,12 +81,12 @@ Members<JoinedOperator> joined_operator_members() {
              [](const J& j) { return describe(j.member->reason); }}};
 }
 
-std::vector<ResourceTime> times_of(const MappedSubgraph& s) {
+static std::vector<ResourceTime> times_of(const MappedSubgraph& s) {
     return resource_times(s.estimate->mapping, *s.result->machine, s.result->estimate.clock_ratio,
                           s.cut().repeat);
 }
 
-Members<ResourceTime> resource_members() {
+static Members<ResourceTime> resource_members() {
     using R = ResourceTime;
     return {{"resource", "", [](const R& r) { return name_of(r.resource); }},
             {"lane", "", [](const R& r) { return name_of(r.lane); }},
@@ -103,7 +101,7 @@ Members<ResourceTime> resource_members() {
             {"time_s", "", &R::seconds}};
 }
 
-std::vector<std::pair<std::string, double>> event_energies(const MappedSubgraph& s) {
+static std::vector<std::pair<std::string, double>> event_energies(const MappedSubgraph& s) {
     std::vector<std::pair<std::string, double>> events;
     const EnergyBreakdown& energy = s.estimate->energy;
     for (std::size_t e = 0; e < kEventCount; ++e)
@@ -113,7 +111,7 @@ std::vector<std::pair<std::string, double>> event_energies(const MappedSubgraph&
     return events;
 }
 
-Members<Allocation> allocation_members() {
+static Members<Allocation> allocation_members() {
     using A = Allocation;
     return {{"units_used", "", &A::units_used},
             {"units_total", "", &A::units_total},
@@ -127,7 +125,7 @@ Members<Allocation> allocation_members() {
              [](const A& a) { return *a.scheme ? std::optional(std::string(a.scheme)) : std::nullopt; }}};
 }
 
-Members<MappedSubgraph> mapped_subgraph_members() {
+static Members<MappedSubgraph> mapped_subgraph_members() {
     using S = MappedSubgraph;
     std::vector<Member<S>> lanes;
     for (std::size_t l = 0; l < kLaneCount; ++l)
@@ -162,7 +160,7 @@ Members<MappedSubgraph> mapped_subgraph_members() {
         {"energy_events_j", "by event", event_energies}};
 }
 
-Members<Result> planned_network_members() {
+static Members<Result> planned_network_members() {
     using R = Result;
     const auto plan = [](auto MemoryPlan::*number) {
         return [number](const R& r) { return r.work->memory.*number; };
@@ -179,49 +177,13 @@ Members<Result> planned_network_members() {
 }
 
 /// The pass whose subgraphs are listed.
-std::optional<ShownPass> pass_of(const Result& result) {
+static std::optional<ShownPass> pass_of(const Result& result) {
     const ShownPass pass = shown_pass(result);
     return pass.part_of_answer ? std::optional(pass) : std::nullopt;
 }
 
-AnswerDocument<Result> mapping_document() {
-    using R = Result;
-    return {"analyze_graph_mapping",
-            "how a network runs on a device, subgraph by subgraph",
-            {{"request", "what was asked", std::identity{}, request_members()},
-             {"verdict", "the answer in a few lines",
-              [](const R& r) {
-                  const std::vector<std::string> labels = {hardware_label(r)};
-                  const std::span<const R> one(&r, 1);
-                  return verdict_record({one, labels, usual_order(one, r.conditions), {}});
-              },
-              verdict_members()},
-             {"model", "",
-              [](const R& r) {
-                  return KnownModel{r.model.get(), r.partition.get()};
-              },
-              model_members()},
-             {"result", "",
-              [](const R& r) {
-                  return RankedResult{&r, r.estimate.batch, 0};
-              },
-              result_members()},
-             {"network_s", "time outside any subgraph",
-              [](const R& r) { return known(r.ok(), r.estimate.network_s); }},
-             {"pass",
-              "the pass of a language model that the subgraphs belong to; null: a network without a prompt",
-              pass_of,
-              Members<ShownPass>{{"latency_s", "of one pass", &ShownPass::latency_s},
-                                 {"energy_j", "of one pass", &ShownPass::energy_j},
-                                 {"context", "tokens in the cache; null: the prompt's pass",
-                                  [](auto& p) { return known(p.steps > 0, p.context); }},
-                                 {"steps", "passes like it that the answer needs", &ShownPass::steps}}},
-             subgraphs_member(),
-             memory_plan_member()}};
-}
-
 /// Fills that stay apart for colour-blind readers and in grey: light versions of Okabe and Ito's palette.
-std::string_view fill_of(Bound bound) {
+static std::string_view fill_of(Bound bound) {
     return bound == Bound::compute ? "#fde3b0" : bound == Bound::memory ? "#cfe4f3" : "#e6e6e6";
 }
 
@@ -230,7 +192,7 @@ struct Box {
     Bound bound = Bound::compute;
 };
 
-Box box_of(const Result& result, std::size_t index) {
+static Box box_of(const Result& result, std::size_t index) {
     const Subgraph& subgraph = result.partition->subgraphs[index];
     const ShapedGraph& graph = *result.model->graph;
     Box box;
@@ -254,21 +216,21 @@ Box box_of(const Result& result, std::size_t index) {
 
 /// `text` with every character of `special` replaced by what `replace` makes of it.
 template <typename Replace>
-std::string mapped(std::string_view text, Replace replace) {
+static std::string mapped(std::string_view text, Replace replace) {
     std::string out;
     for (const char c : one_line(std::string(text)))
         out += replace(c);
     return out;
 }
 
-std::string quoted_for_dot(std::string_view text) {
+static std::string quoted_for_dot(std::string_view text) {
     return mapped(text, [](char c) {
         return c == '"' || c == '\\' ? std::string{'\\', c} : std::string(1, c);
     });
 }
 
 /// Mermaid reads HTML entities inside quotes; everything else that it could take as syntax goes through them.
-std::string quoted_for_mermaid(std::string_view text) {
+static std::string quoted_for_mermaid(std::string_view text) {
     return mapped(text, [](char c) {
         return c == '"' || c == '#' || c == '<' || c == '>' || c == '`'
                    ? fmt::format("#{};", static_cast<int>(c))
@@ -278,9 +240,9 @@ std::string quoted_for_mermaid(std::string_view text) {
 
 /// A line for each subgraph, `node` behind its name, and one for each edge.
 template <class Node>
-std::string nodes_and_edges(const Result& result, std::string (*quoted)(std::string_view),
-                            std::string_view line_break, std::string_view arrow, std::string_view end,
-                            Node node) {
+static std::string nodes_and_edges(const Result& result, std::string (*quoted)(std::string_view),
+                                   std::string_view line_break, std::string_view arrow, std::string_view end,
+                                   Node node) {
     std::string nodes, edges;
     for (std::size_t i = 0; i < result.partition->subgraphs.size(); ++i) {
         const Box box = box_of(result, i);
@@ -297,7 +259,7 @@ using Json = nlohmann::ordered_json;
 constexpr double kMicro = 1e6; ///< node data count in microseconds
 constexpr double kNano = 1e9, kNanoPerMicro = 1e3;
 
-bool has_work(const Operator& op) {
+static bool has_work(const Operator& op) {
     return !op.folded && op.work.kind != OpKind::free;
 }
 
@@ -338,7 +300,7 @@ class EventTrace {
     Json events_ = Json::array();
 };
 
-Json kernel_arguments(const SubgraphEstimate& s, const Result& leaf) {
+static Json kernel_arguments(const SubgraphEstimate& s, const Result& leaf) {
     const Subgraph& subgraph = leaf.partition->subgraphs[s.index];
     return {{"kind", name_of(subgraph.kind)},
             {"bound", name_of(s.bound)},
@@ -351,7 +313,7 @@ Json kernel_arguments(const SubgraphEstimate& s, const Result& leaf) {
 }
 
 /// One execution of a graph from `start` on.
-void add_graph(const Result& leaf, int chip, double start, EventTrace& trace) {
+static void add_graph(const Result& leaf, int chip, double start, EventTrace& trace) {
     const Estimate& e = leaf.estimate;
     double at = start;
     const double network = std::max(0.0, e.network_s);
@@ -377,8 +339,6 @@ void add_graph(const Result& leaf, int chip, double start, EventTrace& trace) {
         trace.add(chip, Track::schedule, "weights that stream longer than kernels run", at, at + rest);
 }
 
-} // namespace
-
 Member<Result> subgraphs_member() {
     return {"subgraphs", "in the order of execution; empty without an estimate", mapped_subgraphs,
             mapped_subgraph_members()};
@@ -389,12 +349,41 @@ Member<Result> memory_plan_member() {
             planned_network_members()};
 }
 
-nlohmann::ordered_json analyze_graph_mapping_schema() {
-    return mapping_document().schema();
-}
-
-std::string to_json(const Result& result, const GraphMappingView&) {
-    return mapping_document().text(result);
+AnswerDocument document_of(const Result& result, const GraphMappingView&) {
+    using R = Result;
+    return {result,
+            "analyze_graph_mapping",
+            "how a network runs on a device, subgraph by subgraph",
+            {{"request", "what was asked", std::identity{}, request_members()},
+             {"verdict", "the answer in a few lines",
+              [](const R& r) {
+                  const std::vector<std::string> labels = {hardware_label(r)};
+                  const std::span<const R> one(&r, 1);
+                  return verdict_record({one, labels, usual_order(one, r.conditions), {}});
+              },
+              verdict_members()},
+             {"model", "",
+              [](const R& r) {
+                  return KnownModel{r.model.get(), r.partition.get()};
+              },
+              model_members()},
+             {"result", "",
+              [](const R& r) {
+                  return RankedResult{&r, r.estimate.batch, 0};
+              },
+              result_members()},
+             {"network_s", "time outside any subgraph",
+              [](const R& r) { return known(r.ok(), r.estimate.network_s); }},
+             {"pass",
+              "the pass of a language model that the subgraphs belong to; null: a network without a prompt",
+              pass_of,
+              Members<ShownPass>{{"latency_s", "of one pass", &ShownPass::latency_s},
+                                 {"energy_j", "of one pass", &ShownPass::energy_j},
+                                 {"context", "tokens in the cache; null: the prompt's pass",
+                                  [](auto& p) { return known(p.steps > 0, p.context); }},
+                                 {"steps", "passes like it that the answer needs", &ShownPass::steps}}},
+             subgraphs_member(),
+             memory_plan_member()}};
 }
 
 std::string mapping_to_dot(const Result& result) {

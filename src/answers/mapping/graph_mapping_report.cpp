@@ -17,9 +17,7 @@
 
 namespace archsim {
 
-namespace {
-
-std::string order_text(const tiling::Tiling& t) {
+static std::string order_text(const tiling::Tiling& t) {
     return joined(std::string_view(t.order),
                   [](char loop) { return loop == 'k'   ? "outputs"
                                          : loop == 'c' ? "inputs"
@@ -27,14 +25,14 @@ std::string order_text(const tiling::Tiling& t) {
            " (innermost): " + std::string(name_of(t.kept));
 }
 
-std::string tile_text(const tiling::Nest& n, const tiling::Tiling& t) {
+static std::string tile_text(const tiling::Nest& n, const tiling::Tiling& t) {
     return fmt::format(
         "{:g} of {:g} output channels, {:g} of {:g} input channels, {:g} x {:g} of {:g} x {:g} pixels, "
         "{:g} of {:g} images",
         t.outputs, n.outputs, t.inputs, n.inputs, t.rows, t.cols, n.rows, n.cols, t.images, n.images);
 }
 
-std::string others_text(const tiling::Tiling& t) {
+static std::string others_text(const tiling::Tiling& t) {
     std::string text;
     for (std::size_t i = 0; i < tiling::kStationary; ++i)
         if (const auto kept = static_cast<tiling::Stationary>(i); kept != t.kept)
@@ -46,7 +44,7 @@ std::string others_text(const tiling::Tiling& t) {
     return text;
 }
 
-void add_tiling_facts(const Result& result, const SubgraphEstimate& subgraph, Facts& facts) {
+static void add_tiling_facts(const Result& result, const SubgraphEstimate& subgraph, Facts& facts) {
     const auto tiled = tiling_of(result, subgraph);
     if (!tiled)
         return;
@@ -66,7 +64,7 @@ void add_tiling_facts(const Result& result, const SubgraphEstimate& subgraph, Fa
 }
 
 /// Bytes and joules by level of memory, nearest first.
-Table level_table(const Result& result, const SubgraphEstimate& subgraph) {
+static Table level_table(const Result& result, const SubgraphEstimate& subgraph) {
     constexpr std::array kLevels = {std::pair{Event::register_byte, "registers"},
                                     std::pair{Event::accumulator_byte, "accumulators"},
                                     std::pair{Event::l1_byte, "L1"},
@@ -98,7 +96,7 @@ Table level_table(const Result& result, const SubgraphEstimate& subgraph) {
                          rows);
 }
 
-std::string operators_text(const ShapedGraph& graph, const Subgraph& subgraph) {
+static std::string operators_text(const ShapedGraph& graph, const Subgraph& subgraph) {
     return joined(
         subgraph.members,
         [&](const SubgraphMember& member) {
@@ -112,7 +110,7 @@ std::string operators_text(const ShapedGraph& graph, const Subgraph& subgraph) {
 }
 
 /// "49 of 54 SM busy on average (90.7 %), 98.4 % of the padded work is useful, ...".
-std::string factors_text(const Mapping& mapping, std::string_view unit) {
+static std::string factors_text(const Mapping& mapping, std::string_view unit) {
     const Allocation& a = mapping.allocation;
     std::string text;
     const auto add = [&](std::string part) { text += (text.empty() ? "" : "; ") + part; };
@@ -131,7 +129,7 @@ std::string factors_text(const Mapping& mapping, std::string_view unit) {
     return text;
 }
 
-std::string amount_text(const ResourceTime& time) {
+static std::string amount_text(const ResourceTime& time) {
     const std::string_view unit = unit_of(time.resource);
     return unit == "bytes" ? format_bytes(time.amount)
            : unit == "s"   ? format_time(time.amount)
@@ -139,7 +137,7 @@ std::string amount_text(const ResourceTime& time) {
 }
 
 /// Where a rate comes from: the facts behind it and the parameter that lowers it.
-std::string source_text(const ResourceTime& time, const Machine& machine) {
+static std::string source_text(const ResourceTime& time, const Machine& machine) {
     std::string text;
     const auto add = [&](const Fact& fact) {
         if (const std::string source = fact_source(fact); !source.empty())
@@ -153,7 +151,7 @@ std::string source_text(const ResourceTime& time, const Machine& machine) {
     return text;
 }
 
-Table resource_table(const Result& result, const SubgraphEstimate& s, double repeat) {
+static Table resource_table(const Result& result, const SubgraphEstimate& s, double repeat) {
     using T = ResourceTime;
     const Machine& machine = *result.machine;
     const auto rate = [&](const T& time, std::string text, double value) {
@@ -179,7 +177,7 @@ Table resource_table(const Result& result, const SubgraphEstimate& s, double rep
         resource_times(s.mapping, machine, result.estimate.clock_ratio, repeat));
 }
 
-void add_subgraph(const Result& result, const SubgraphGroup& group, Report& report) {
+static void add_subgraph(const Result& result, const SubgraphGroup& group, Report& report) {
     const SubgraphEstimate& s = result.estimate.subgraphs[group.members.front()];
     const Subgraph& subgraph = result.partition->subgraphs[s.index];
     const SubgraphWork& work = result.work->subgraphs[s.index];
@@ -217,7 +215,7 @@ void add_subgraph(const Result& result, const SubgraphGroup& group, Report& repo
 }
 
 /// Those whose name is `name`, else those that hold it. Throws UsageError where there is none.
-void add_named_subgraphs(const Result& result, std::string_view name, Report& report) {
+static void add_named_subgraphs(const Result& result, std::string_view name, Report& report) {
     std::vector<std::string> names;
     std::vector<std::size_t> exact, partial;
     for (std::size_t i = 0; i < result.estimate.subgraphs.size(); ++i) {
@@ -243,7 +241,7 @@ void add_named_subgraphs(const Result& result, std::string_view name, Report& re
 
 constexpr std::size_t kShownGroups = 7; ///< rows of the table of subgraphs; --verbose has all
 
-Table partition_table(const Result& result) {
+static Table partition_table(const Result& result) {
     struct Row {
         std::size_t subgraph;
         const Operator& op;
@@ -264,7 +262,7 @@ Table partition_table(const Result& result) {
 }
 
 /// The device, and what its stack is known to do with weights.
-Facts mapped_facts(const Result& result) {
+static Facts mapped_facts(const Result& result) {
     Facts facts = device_facts(result);
     const auto* machine = result.machine.get();
     if (const Fact* keeps = machine ? &machine->parameters.fact(Parameter::weight_residency) : nullptr;
@@ -277,8 +275,6 @@ Facts mapped_facts(const Result& result) {
                                                                                 : keeps->source->cite));
     return facts;
 }
-
-} // namespace
 
 std::optional<KnowsTiling::Tiled> tiling_of(const Result& result, const SubgraphEstimate& subgraph) {
     const Machine& machine = *result.machine;

@@ -13,9 +13,7 @@
 
 namespace archsim {
 
-namespace {
-
-/// What the placeholders of a command stand for beside the stack and the format.
+/// The values of a command's placeholders beside the stack and the format.
 struct CheckInputs {
     std::string onnx; ///< path of the model's file
     std::string name;
@@ -25,7 +23,7 @@ struct CheckInputs {
 };
 
 /// The text with every {KEY} replaced; braces around other words are part of the command.
-std::string filled(std::string text, const std::map<std::string, std::string>& values) {
+static std::string filled(std::string text, const std::map<std::string, std::string>& values) {
     for (const auto& [key, value] : values) {
         const std::string placeholder = "{" + key + "}";
         for (auto at = text.find(placeholder); at != std::string::npos;
@@ -36,7 +34,7 @@ std::string filled(std::string text, const std::map<std::string, std::string>& v
 }
 
 /// Placeholders that the model decides.
-std::map<std::string, std::string> words_of(const CheckInputs& inputs) {
+static std::map<std::string, std::string> words_of(const CheckInputs& inputs) {
     std::string shapes, list;
     for (const auto& [input, sides] : inputs.shapes) {
         shapes += fmt::format("{}{}:{}", shapes.empty() ? "" : ",", input, fmt::join(sides, "x"));
@@ -57,7 +55,7 @@ std::map<std::string, std::string> words_of(const CheckInputs& inputs) {
             {"generate", std::to_string(inputs.generate_tokens)}};
 }
 
-CheckInputs check_inputs(const Result& result) {
+static CheckInputs check_inputs(const Result& result) {
     const ModelFacts& model = *result.model;
     CheckInputs inputs;
     inputs.name = model.name;
@@ -79,7 +77,7 @@ CheckInputs check_inputs(const Result& result) {
     return inputs;
 }
 
-std::string torchvision_name(const Session& session, const std::string& model) {
+static std::string torchvision_name(const Session& session, const std::string& model) {
     // "torchvision 0.14.1 resnet50"; others are made from its models with sizes of their own.
     const CatalogueEntry* const entry = session.catalogue().find(model);
     return entry != nullptr && entry->source.starts_with("torchvision ") &&
@@ -88,7 +86,7 @@ std::string torchvision_name(const Session& session, const std::string& model) {
                : std::string();
 }
 
-std::string repository_name(const Session& session, const std::string& model) {
+static std::string repository_name(const Session& session, const std::string& model) {
     std::string checkpoint = checkpoint_of(session, model);
     return checkpoint.find('/') == std::string::npos ? std::string() : checkpoint;
 }
@@ -103,7 +101,7 @@ constexpr Library kLibraries[] = {{"torchvision", "torchvision does not have", t
 
 /// The format that the tool must be told: that of the tensors, of language models that of the weights too, or
 /// tf32 where their products run in it and the tool has a word for it.
-std::string measured_format(const Result& result, const CheckTemplate& check) {
+static std::string measured_format(const Result& result, const CheckTemplate& check) {
     const PrecisionConfig& executed = result.estimate.executed;
     if (result.generation)
         return multiplied_format(result);
@@ -112,8 +110,6 @@ std::string measured_format(const Result& result, const CheckTemplate& check) {
         return std::string(tf32);
     return std::string(name_of(executed.activations));
 }
-
-} // namespace
 
 CheckCommand check_command(const Session& session, const Result& result) {
     CheckCommand out;

@@ -10,12 +10,10 @@
 
 namespace archsim {
 
-namespace {
-
 /// Subgraph of every operator and every written tensor, by name.
 using Places = std::unordered_map<std::string, std::uint32_t>;
 
-Places places_of(const Result& result) {
+static Places places_of(const Result& result) {
     Places places;
     const ShapedGraph& graph = *result.model->graph;
     const auto& subgraphs = result.partition->subgraphs;
@@ -33,7 +31,7 @@ Places places_of(const Result& result) {
 
 /// A name without the number that ONNX Runtime's transformers of layout give what they rewrite
 /// ("/a/Conv_token_14").
-std::string_view without_token_number(std::string_view name) {
+static std::string_view without_token_number(std::string_view name) {
     constexpr std::string_view kToken = "_token";
     const auto digits = name.find_last_not_of("0123456789");
     if (digits == std::string_view::npos || digits + 1 == name.size() || name[digits] != '_')
@@ -44,7 +42,7 @@ std::string_view without_token_number(std::string_view name) {
 
 /// The place of a name as it stands, without a runtime's ending, or without its last parts
 /// ("/a/Gemm/MatMulAddFusion").
-std::optional<std::uint32_t> find(const Places& places, std::string_view name) {
+static std::optional<std::uint32_t> find(const Places& places, std::string_view name) {
     static constexpr std::array kEndings = {std::string_view("_nchwc"), std::string_view("_nhwc"),
                                             std::string_view("_quant"), std::string_view("_token")};
     while (!name.empty()) {
@@ -69,7 +67,7 @@ std::optional<std::uint32_t> find(const Places& places, std::string_view name) {
 }
 
 /// The first of the operators that a layer names.
-std::optional<std::uint32_t> place_of(const Places& places, std::string_view layer) {
+static std::optional<std::uint32_t> place_of(const Places& places, std::string_view layer) {
     constexpr std::string_view kJoin = " + ";
     while (true) {
         const auto end = layer.find(kJoin);
@@ -83,7 +81,7 @@ std::optional<std::uint32_t> place_of(const Places& places, std::string_view lay
 
 constexpr double kMilli = 1e3;
 
-Cell ratio_cell(double predicted, double measured) {
+static Cell ratio_cell(double predicted, double measured) {
     if (!(measured > 0) || std::isnan(predicted))
         return {};
     const double ratio = predicted / measured;
@@ -91,7 +89,7 @@ Cell ratio_cell(double predicted, double measured) {
     return {fmt::format("{:.2f}", ratio), ratio, ratio > kFar || ratio < 1 / kFar ? Tone::bad : Tone::plain};
 }
 
-Chart chart_of(const LayerProfile& profile, const std::vector<std::size_t>& order, std::size_t rows) {
+static Chart chart_of(const LayerProfile& profile, const std::vector<std::size_t>& order, std::size_t rows) {
     ChartSeries predicted{"predicted", {}}, measured{"measured", {}};
     for (std::size_t i = 0; i < rows; ++i) {
         const ProfiledSubgraph& subgraph = profile.subgraphs[order[i]];
@@ -103,8 +101,6 @@ Chart chart_of(const LayerProfile& profile, const std::vector<std::size_t>& orde
             .y_title = "ms",
             .series = {std::move(predicted), std::move(measured)}};
 }
-
-} // namespace
 
 LayerProfile match_layers(const Result& result, const ToolOutput& measured) {
     if (!result.ok() || result.partition == nullptr || result.model == nullptr ||

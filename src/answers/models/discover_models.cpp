@@ -6,8 +6,6 @@
 #include "core/text.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/finding_text.hpp"
-#include "report/blocks/verdict.hpp"
-#include "report/render/answer_document.hpp"
 
 #include <algorithm>
 #include <fmt/ranges.h>
@@ -17,9 +15,7 @@
 
 namespace archsim {
 
-namespace {
-
-void add_facts(const ModelFacts& facts, ListedModel& model) {
+static void add_facts(const ModelFacts& facts, ListedModel& model) {
     model.parameters = facts.parameters;
     model.macs = facts.macs;
     model.operations = facts.operations;
@@ -32,7 +28,7 @@ void add_facts(const ModelFacts& facts, ListedModel& model) {
                 model.weight_bytes += tensor.elements() * tensor.stored_bits() / 8;
 }
 
-void judge(ListedModel& model) {
+static void judge(ListedModel& model) {
     std::set<std::string> missing;
     for (const Finding& finding : model.findings) {
         if (finding.severity == Severity::error)
@@ -45,7 +41,7 @@ void judge(ListedModel& model) {
 
 /// Runs `look` for every model; what it throws becomes the model's finding.
 template <typename Look>
-void look_at_all(ModelList& list, const DiscoverOptions& options, Look look) {
+static void look_at_all(ModelList& list, const DiscoverOptions& options, Look look) {
     std::atomic<std::size_t> done{0};
     in_parallel(list.models.size(), options.threads, [&](std::size_t i) {
         ListedModel& model = list.models[i];
@@ -64,14 +60,14 @@ void look_at_all(ModelList& list, const DiscoverOptions& options, Look look) {
     });
 }
 
-double size_of(const std::filesystem::path& file) {
+static double size_of(const std::filesystem::path& file) {
     std::error_code ignored;
     const auto size = std::filesystem::file_size(file, ignored);
     return ignored ? 0 : static_cast<double>(size);
 }
 
 /// The configuration of a checkpoint stands for all its files, of a pipeline of diffusers the index.
-bool describes_model(const std::filesystem::path& file) {
+static bool describes_model(const std::filesystem::path& file) {
     std::error_code ignored;
     if (file.filename() == "config.json" &&
         std::filesystem::exists(file.parent_path().parent_path() / "model_index.json", ignored))
@@ -81,10 +77,10 @@ bool describes_model(const std::filesystem::path& file) {
            file.filename() == "config.json" || file.filename() == "model_index.json";
 }
 
-/// What is wanted of a field: that value, or those with it in their names ("detection"); of nothing, all.
-std::set<std::string> wanted_of(const std::string& wanted, const char* flag,
-                                const std::vector<CatalogueEntry>& entries,
-                                std::string CatalogueEntry::*field) {
+/// The wanted values of a field: that value, or those with it in their names ("detection"); of nothing, all.
+static std::set<std::string> wanted_of(const std::string& wanted, const char* flag,
+                                       const std::vector<CatalogueEntry>& entries,
+                                       std::string CatalogueEntry::*field) {
     std::set<std::string> known, meant;
     for (const CatalogueEntry& entry : entries)
         known.insert(entry.*field);
@@ -97,8 +93,6 @@ std::set<std::string> wanted_of(const std::string& wanted, const char* flag,
             fmt::format("{}: no model has \"{}\"; there are {}", flag, wanted, fmt::join(known, ", ")));
     return meant;
 }
-
-} // namespace
 
 ModelList discover_catalogue(const Session& session, const DiscoverOptions& options) {
     const auto& entries = session.catalogue().entries();
@@ -173,16 +167,14 @@ void keep_largest(ModelList& list, std::size_t count) {
         list.models.resize(count);
 }
 
-namespace {
-
-std::string sizes_text(const ListedModel& model) {
+static std::string sizes_text(const ListedModel& model) {
     return joined(
         model.dims, [](const auto& dim) { return fmt::format("{}={}", dim.first, dim.second); }, " ");
 }
 
 using ModelColumns = std::vector<ColumnOf<ListedModel>>;
 
-void add_sums(ModelColumns& columns) {
+static void add_sums(ModelColumns& columns) {
     const auto add = [&](Column column, double ListedModel::*sum, std::string (*text)(double)) {
         columns.push_back({std::move(column), [sum, text](const ListedModel& model) {
                                if (model.status == ImportStatus::unreadable)
@@ -200,7 +192,7 @@ void add_sums(ModelColumns& columns) {
     add(least_best("Weights", "", "weight_bytes", 2), &ListedModel::weight_bytes, format_bytes);
 }
 
-ModelColumns model_columns(bool catalogue) {
+static ModelColumns model_columns(bool catalogue) {
     ModelColumns columns;
     using M = ListedModel;
     columns.emplace_back(Column{catalogue ? "Name" : "File", "", "model"}, &M::name);
@@ -227,7 +219,7 @@ ModelColumns model_columns(bool catalogue) {
     return columns;
 }
 
-void add_findings(const ListedModel& model, Report& report) {
+static void add_findings(const ListedModel& model, Report& report) {
     Bullets bullets;
     for (const Finding& finding : model.findings)
         if (finding.severity != Severity::note)
@@ -238,7 +230,7 @@ void add_findings(const ListedModel& model, Report& report) {
 }
 
 /// By task, then by family.
-Table catalogue_table(const ModelList& list) {
+static Table catalogue_table(const ModelList& list) {
     std::vector<ListedModel> models = list.models;
     std::ranges::stable_sort(models, {},
                              [](const ListedModel& model) { return std::tie(model.task, model.family); });
@@ -248,7 +240,7 @@ Table catalogue_table(const ModelList& list) {
     return table;
 }
 
-std::string folder_line(const ModelList& list) {
+static std::string folder_line(const ModelList& list) {
     const auto count = [&](ImportStatus status) {
         return std::ranges::count(list.models, status, &ListedModel::status);
     };
@@ -258,7 +250,7 @@ std::string folder_line(const ModelList& list) {
 }
 
 /// "Most work: A, 23.1 T multiply-accumulates; least: B, 1.20 M."
-std::string extremes_line(const ModelList& list) {
+static std::string extremes_line(const ModelList& list) {
     const ListedModel *least = nullptr, *most = nullptr;
     for (const ListedModel& m : list.models) {
         if (m.status != ImportStatus::ok || m.macs <= 0)
@@ -276,7 +268,7 @@ std::string extremes_line(const ModelList& list) {
 }
 
 /// "155 models of 31 tasks, from ... to ...", or how many files of a folder can be used.
-std::vector<std::string> verdict_lines(const ModelList& list) {
+static std::vector<std::string> verdict_lines(const ModelList& list) {
     std::vector<std::string> lines;
     if (list.folder.empty()) {
         std::set<std::string> tasks, families;
@@ -296,7 +288,7 @@ std::vector<std::string> verdict_lines(const ModelList& list) {
     return lines;
 }
 
-Members<ListedModel> listed_model_members() {
+static Members<ListedModel> listed_model_members() {
     using M = ListedModel;
     const auto text = [](std::string M::*member) {
         return [member](const M& m) { return nonempty(m.*member); };
@@ -324,17 +316,6 @@ Members<ListedModel> listed_model_members() {
             {"findings", "", &M::findings, finding_members()}};
 }
 
-AnswerDocument<ModelList> model_list_document() {
-    using L = ModelList;
-    return {"discover_models",
-            "models of the catalogue or of a folder",
-            {{"verdict", "the answer", [](const L& list) { return verdict_lines(list); }, lines_members()},
-             {"folder", "null: the catalogue", [](const L& list) { return nonempty(list.folder); }},
-             {"models", "", &L::models, listed_model_members()}}};
-}
-
-} // namespace
-
 Report describe(const ModelList& list, const ModelListView& view, Format format) {
     const bool catalogue = list.folder.empty();
     Report report{catalogue ? "Model catalogue" : fmt::format("Models in {}", list.folder), {}};
@@ -351,12 +332,14 @@ Report describe(const ModelList& list, const ModelListView& view, Format format)
     return report;
 }
 
-nlohmann::ordered_json discover_models_schema() {
-    return model_list_document().schema();
-}
-
-std::string to_json(const ModelList& list, const ModelListView&) {
-    return model_list_document().text(list);
+AnswerDocument document_of(const ModelList& answer, const ModelListView&) {
+    using L = ModelList;
+    return {answer,
+            "discover_models",
+            "models of the catalogue or of a folder",
+            {{"verdict", "the answer", [](const L& list) { return verdict_lines(list); }, lines_members()},
+             {"folder", "null: the catalogue", [](const L& list) { return nonempty(list.folder); }},
+             {"models", "", &L::models, listed_model_members()}}};
 }
 
 } // namespace archsim

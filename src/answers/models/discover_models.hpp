@@ -5,6 +5,7 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/extend/renderer.hpp"
 #include "archsim/run/session.hpp"
+#include "report/render/answer_document.hpp"
 
 #include <cstddef>
 #include <filesystem>
@@ -76,6 +77,6 @@ struct ModelListView {
 /// CSV: one table.
 Report describe(const ModelList& list, const ModelListView& view = {}, Format format = Format::text);
 /// {"schema": "archsim.discover_models/1", "models": [...]}; unknown values are null.
-std::string to_json(const ModelList& list, const ModelListView& view = {});
+AnswerDocument document_of(const ModelList& list, const ModelListView& view = {});
 
 } // namespace archsim

@@ -15,8 +15,6 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr double kWorthwhile = 0.999; ///< of the time before: less than that is a saving
 
 /// Seconds of a kernel on the host, by kind.
@@ -24,7 +22,7 @@ struct HostTime {
     double arithmetic = 0, hand_over = 0, transfer = 0;
 };
 
-HostTime host_time(const SubgraphEstimate& kernel, const Result& r) {
+static HostTime host_time(const SubgraphEstimate& kernel, const Result& r) {
     HostTime t;
     const double repeat = r.work->subgraphs[kernel.index].repeat;
     for (const ResourceTime& one : resource_times(kernel.mapping, *r.machine, r.estimate.clock_ratio, repeat))
@@ -39,7 +37,7 @@ HostTime host_time(const SubgraphEstimate& kernel, const Result& r) {
 }
 
 /// The row that refuses it, or what it stands behind; then who runs it.
-std::string reason_of(const OperatorUse& use, const Result& r) {
+static std::string reason_of(const OperatorUse& use, const Result& r) {
     const OperatorRules& rules = *r.runtime->rules;
     const ShapedGraph& graph = *r.work->graph;
     const Precision activations = r.work->precision.activations;
@@ -49,12 +47,12 @@ std::string reason_of(const OperatorUse& use, const Result& r) {
                        r.device->host.empty() ? std::string("the host processor") : r.device->host);
 }
 
-double part(double own, double whole) {
+static double part(double own, double whole) {
     return whole > 0 ? own / whole : 0;
 }
 
 /// Between the accelerator and the host.
-double moved_bytes(const OperatorUse& use) {
+static double moved_bytes(const OperatorUse& use) {
     return (use.fetches ? use.read_bytes : 0) + (use.returns ? use.written_bytes : 0);
 }
 
@@ -65,8 +63,8 @@ static bool leaves_accelerator(const OperatorUse& use, const Runtime& stack) {
 
 /// A kernel's time on the host goes to its operators as it was counted: arithmetic by operations, hand-over
 /// by number, transfers by bytes.
-void add_kernel(const SubgraphEstimate& kernel, const Result& r,
-                std::map<std::string, LeavingOperators>& types) {
+static void add_kernel(const SubgraphEstimate& kernel, const Result& r,
+                       std::map<std::string, LeavingOperators>& types) {
     const SubgraphWork& work = r.work->subgraphs[kernel.index];
     double operations = 0, bytes = 0, count = 0;
     bool any = false;
@@ -95,7 +93,7 @@ void add_kernel(const SubgraphEstimate& kernel, const Result& r,
     }
 }
 
-void count_operators(Portability& p) {
+static void count_operators(Portability& p) {
     const Result& r = p.result;
     double all = 0, stays = 0;
     bool on_accelerator = false;
@@ -135,7 +133,7 @@ void count_operators(Portability& p) {
 }
 
 /// A stack that does not build a network names the first operator that it refuses: here are all.
-void add_refusals(Portability& p) {
+static void add_refusals(Portability& p) {
     const Result& r = p.result;
     if (r.estimate.status != Status::unsupported || !r.work || !r.runtime || !r.runtime->rules)
         return;
@@ -152,7 +150,7 @@ void add_refusals(Portability& p) {
 }
 
 /// Formats that give way, sizes that are open in the file, vector engines that stand in, what nobody knows.
-void add_notes(const Graph& graph, Portability& p) {
+static void add_notes(const Graph& graph, Portability& p) {
     const Result& r = p.result;
     if (!r.ok())
         p.notes.push_back(r.estimate.reason);
@@ -188,7 +186,7 @@ void add_notes(const Graph& graph, Portability& p) {
                 p.notes.push_back("model: " + to_string(finding));
 }
 
-void try_rewrites(const Trial& trial, const Graph& graph, Portability& p) {
+static void try_rewrites(const Trial& trial, const Graph& graph, Portability& p) {
     const auto helps = [&](const RewriteOutcome& o, double before) {
         return o.runs && o.latency_s < kWorthwhile * before;
     };
@@ -233,9 +231,9 @@ constexpr std::size_t kBlocksTried = 8; ///< those that take longest
 constexpr std::string_view kOtherNetwork = "another network: train it anew";
 
 /// Collects what saves; of one kind of change the best alone.
-class Advice {
+class PortingAdvice {
   public:
-    explicit Advice(double before_s) : before_s_(before_s) {}
+    explicit PortingAdvice(double before_s) : before_s_(before_s) {}
 
     void add(RewriteOutcome outcome, std::string name, std::string title, std::string note,
              std::size_t places) {
@@ -264,7 +262,7 @@ class Advice {
     std::vector<RewriteOutcome> found_;
 };
 
-void advise_dense_windows(const Trial& trial, const Graph& graph, Advice& advice) {
+static void advise_dense_windows(const Trial& trial, const Graph& graph, PortingAdvice& advice) {
     for (const Pointwise side : {Pointwise::after, Pointwise::before})
         for (const std::int64_t channels : separable_channels(graph, side))
             if (const auto [changed, places] = with_dense_windows(graph, side, channels); changed)
@@ -274,7 +272,8 @@ void advise_dense_windows(const Trial& trial, const Graph& graph, Advice& advice
                            std::string(kOtherNetwork), places);
 }
 
-void advise_head_sizes(const Trial& trial, const Graph& graph, const Result& before, Advice& advice) {
+static void advise_head_sizes(const Trial& trial, const Graph& graph, const Result& before,
+                              PortingAdvice& advice) {
     const ShapedGraph& bound = *before.model->graph;
     const double batch = before.estimate.batch;
     const auto from = head_sizes(bound, batch);
@@ -297,7 +296,7 @@ void advise_head_sizes(const Trial& trial, const Graph& graph, const Result& bef
 }
 
 /// Blocks of the network by the time of their kernels, longest first, with the nodes in each.
-std::vector<std::pair<std::string, std::set<std::string>>> slowest_blocks(const Result& before) {
+static std::vector<std::pair<std::string, std::set<std::string>>> slowest_blocks(const Result& before) {
     std::map<std::string, double> seconds;
     std::map<std::string, std::set<std::string>> nodes;
     for (const SubgraphEstimate& s : before.estimate.subgraphs) {
@@ -317,7 +316,8 @@ std::vector<std::pair<std::string, std::set<std::string>>> slowest_blocks(const 
     return blocks;
 }
 
-void advise_block_precision(const Trial& trial, const Graph& graph, const Result& before, Advice& advice) {
+static void advise_block_precision(const Trial& trial, const Graph& graph, const Result& before,
+                                   PortingAdvice& advice) {
     if (bits_of(before.estimate.executed.compute) <= 8)
         return;
     for (const auto& [block, nodes] : slowest_blocks(before))
@@ -325,8 +325,6 @@ void advise_block_precision(const Trial& trial, const Graph& graph, const Result
             advice.add(trial(changed), "block_precision", fmt::format("products of {} in int8", block),
                        "check the accuracy: its weights and inputs are quantised", places);
 }
-
-} // namespace
 
 PortabilityAnswer check_model(const Session& session, PortabilityRequest request) {
     PortabilityAnswer answer;
@@ -355,7 +353,7 @@ PortabilityAnswer check_model(const Session& session, PortabilityRequest request
 
 std::vector<RewriteOutcome> advise(const Trial& trial, const Graph& graph, const PortabilityRequest& request,
                                    const Result& before, std::size_t most) {
-    Advice advice(before.estimate.latency_s / before.estimate.batch);
+    PortingAdvice advice(before.estimate.latency_s / before.estimate.batch);
     for (const Rewrite& rewrite : known_rewrites())
         if (const auto [changed, places] = rewritten(graph, rewrite); changed)
             advice.add(trial(changed), std::string(rewrite.name), std::string(rewrite.title),

@@ -4,6 +4,7 @@
 
 #include "archsim/extend/renderer.hpp"
 #include "archsim/run/session.hpp"
+#include "report/render/answer_document.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -72,7 +73,7 @@ PortabilityAnswer check_model(const Session& session, PortabilityRequest request
 /// CSV: one row per device and type of operator that leaves.
 Report describe(const PortabilityAnswer& answer, const PlainView& view, Format format = Format::text);
 /// {"schema": "archsim.check_model/1", ...}
-std::string to_json(const PortabilityAnswer& answer, const PlainView& view);
+AnswerDocument document_of(const PortabilityAnswer& answer, const PlainView& view);
 
 // Changes of a model that would make it faster on a device. A graph and a request go in; the changes that
 // save most, each done and estimated, come out.

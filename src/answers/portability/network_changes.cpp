@@ -8,9 +8,7 @@
 
 namespace archsim {
 
-namespace {
-
-std::int64_t nearest_multiple(std::int64_t size, std::int64_t multiple) {
+static std::int64_t nearest_multiple(std::int64_t size, std::int64_t multiple) {
     return std::max<std::int64_t>(multiple, (size + multiple / 2) / multiple * multiple);
 }
 
@@ -18,7 +16,7 @@ std::int64_t nearest_multiple(std::int64_t size, std::int64_t multiple) {
 class ChannelRounding {
   public:
     ChannelRounding(Graph& graph, std::int64_t multiple) : graph_(graph), multiple_(multiple) {
-        // What the graph takes and returns stays: channels of inputs, and whatever the last product makes.
+        // Inputs and outputs of the graph stay: channels of inputs, and whatever the last product makes.
         for (TensorId id : graph.inputs)
             keep_sizes(id);
         for (TensorId id : graph.outputs)
@@ -46,7 +44,7 @@ class ChannelRounding {
                 for (std::size_t i = 1; i < node.inputs.size(); ++i)
                     if (node.inputs[i] != kNoTensor)
                         round_weight(node.inputs[i], 1);
-        // What the file says of the sizes in between does not hold any more.
+        // The file's sizes in between do not hold any more.
         for (Tensor& tensor : graph_.tensors)
             if (tensor.role == TensorRole::intermediate)
                 tensor.shape.reset();
@@ -107,13 +105,13 @@ class ChannelRounding {
     std::size_t changed_ = 0;
 };
 
-/// What may stand between the two: one tensor in, one of the same shape out.
+/// Operators that may stand between the two: one tensor in, one of the same shape out.
 constexpr std::array<std::string_view, 10> kBetween = {
     "BatchNormalization", "Relu", "Clip",    "HardSwish", "LeakyRelu", "Elu",
     "HardSigmoid",        "Tanh", "Sigmoid", "Identity"};
 
 /// Sizes of a weight with four axes; empty for anything else.
-Shape window_weight(const Graph& graph, const Node& node) {
+static Shape window_weight(const Graph& graph, const Node& node) {
     if (node.op_type != "Conv" || !node.domain.empty() || node.inputs.size() < 2 ||
         node.inputs[1] == kNoTensor)
         return {};
@@ -123,18 +121,18 @@ Shape window_weight(const Graph& graph, const Node& node) {
     return mapped(*weight.shape, &Dimension::value);
 }
 
-bool all_are(const Node& node, std::string_view key, std::int64_t neutral) {
+static bool all_are(const Node& node, std::string_view key, std::int64_t neutral) {
     const AttributeValue* value = node.attribute(key);
     const auto* list = value == nullptr ? nullptr : std::get_if<std::vector<std::int64_t>>(value);
     return list == nullptr || std::ranges::all_of(*list, [&](std::int64_t x) { return x == neutral; });
 }
 
-bool is_depthwise(const Graph& graph, const Node& node) {
+static bool is_depthwise(const Graph& graph, const Node& node) {
     const Shape w = window_weight(graph, node);
     return !w.empty() && w[0] > 1 && node.integer("group", 1) == w[0] && w[1] == 1 && w[2] * w[3] > 1;
 }
 
-bool is_pointwise(const Graph& graph, const Node& node) {
+static bool is_pointwise(const Graph& graph, const Node& node) {
     const Shape w = window_weight(graph, node);
     return !w.empty() && node.integer("group", 1) == 1 && w[2] * w[3] == 1 && all_are(node, "strides", 1) &&
            all_are(node, "pads", 0);
@@ -147,7 +145,7 @@ struct WindowPair {
     std::int64_t channels = 0; ///< of the depthwise one
 };
 
-std::vector<WindowPair> pairs_of(const Graph& graph, Pointwise side) {
+static std::vector<WindowPair> pairs_of(const Graph& graph, Pointwise side) {
     constexpr auto kNone = static_cast<std::size_t>(-1);
     std::vector<std::size_t> producer(graph.tensors.size(), kNone), readers(graph.tensors.size());
     for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
@@ -190,7 +188,7 @@ std::vector<WindowPair> pairs_of(const Graph& graph, Pointwise side) {
 }
 
 /// The second of the pair, reading what the first read through the depthwise window.
-Node dense_convolution(Graph& graph, const WindowPair& pair, Pointwise side) {
+static Node dense_convolution(Graph& graph, const WindowPair& pair, Pointwise side) {
     const Node &first = graph.nodes[pair.first], &second = graph.nodes[pair.second];
     const Shape in = window_weight(graph, first), out = window_weight(graph, second);
     const Shape& window = side == Pointwise::after ? in : out;
@@ -215,12 +213,13 @@ Node dense_convolution(Graph& graph, const WindowPair& pair, Pointwise side) {
 constexpr std::array<std::string_view, 2> kQueryHeads = {"num_heads", "q_num_heads"};
 constexpr std::string_view kSharedHeads = "kv_num_heads";
 
-bool is_whole(const Tensor& tensor) {
+static bool is_whole(const Tensor& tensor) {
     return tensor.type == DataType::int64 || tensor.type == DataType::int32;
 }
 
 /// `from` -> `to` wherever they stand; the number of places.
-std::size_t replace_sizes(std::vector<std::int64_t>& values, const HeadSizes& from, const HeadSizes& to) {
+static std::size_t replace_sizes(std::vector<std::int64_t>& values, const HeadSizes& from,
+                                 const HeadSizes& to) {
     std::size_t places = 0;
     for (std::int64_t& value : values)
         if (value == from.heads || value == from.size) {
@@ -231,7 +230,7 @@ std::size_t replace_sizes(std::vector<std::int64_t>& values, const HeadSizes& fr
 }
 
 /// Attributes of a fused attention. False where its shared heads cannot be divided so.
-bool replace_attributes(Node& node, const HeadSizes& from, const HeadSizes& to, std::size_t& places) {
+static bool replace_attributes(Node& node, const HeadSizes& from, const HeadSizes& to, std::size_t& places) {
     for (auto& [key, value] : node.attributes) {
         auto* number = std::get_if<std::int64_t>(&value);
         if (number == nullptr)
@@ -247,8 +246,6 @@ bool replace_attributes(Node& node, const HeadSizes& from, const HeadSizes& to, 
     }
     return true;
 }
-
-} // namespace
 
 std::pair<std::shared_ptr<const Graph>, std::size_t> with_rounded_channels(const Graph& graph,
                                                                            std::int64_t multiple) {
@@ -349,7 +346,7 @@ with_head_sizes(const Graph& graph, const HeadSizes& from, const HeadSizes& to) 
     }
     if (places == 0)
         return {nullptr, 0};
-    // What the file says of the sizes in between does not hold any more.
+    // The file's sizes in between do not hold any more.
     for (Tensor& tensor : copy->tensors)
         if (tensor.role == TensorRole::intermediate)
             tensor.shape.reset();

@@ -5,7 +5,6 @@
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/verdict.hpp"
-#include "report/render/answer_document.hpp"
 #include "result/ranking.hpp"
 
 #include <fmt/ranges.h>
@@ -14,19 +13,17 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr std::size_t kMostOperatorNames = 3;
 
 /// The fastest that the rewrites make it.
-double best_latency(const Portability& p) {
+static double best_latency(const Portability& p) {
     double best = p.result.estimate.latency_s;
     for (const RewriteOutcome& o : p.rewrites)
         best = std::min(best, o.latency_s);
     return p.together ? std::min(best, p.together->latency_s) : best;
 }
 
-Table device_table(const PortabilityAnswer& answer) {
+static Table device_table(const PortabilityAnswer& answer) {
     using P = Portability;
     std::vector<ColumnOf<P>> columns = {
         {{"Hardware", "", "hardware"}, [](const P& p) { return hardware_label(p.result); }},
@@ -55,14 +52,14 @@ struct LeavingRow {
 };
 
 /// "Softmax_1, Softmax_2, Softmax_3, ..."
-std::string few_names(const std::vector<std::string>& names) {
+static std::string few_names(const std::vector<std::string>& names) {
     const std::size_t shown = std::min(kMostOperatorNames, names.size());
     return fmt::format("{}{}",
                        fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
                        shown < names.size() ? ", ..." : "");
 }
 
-Table leaving_table(const std::vector<const Portability*>& devices, bool named) {
+static Table leaving_table(const std::vector<const Portability*>& devices, bool named) {
     std::vector<LeavingRow> rows;
     for (const Portability* p : devices)
         if (p->types.empty() && named) // a row that says so
@@ -103,7 +100,7 @@ Table leaving_table(const std::vector<const Portability*>& devices, bool named) 
 
 using RewriteColumns = std::vector<ColumnOf<RewriteOutcome>>;
 
-Table rewrite_table(const Portability& p) {
+static Table rewrite_table(const Portability& p) {
     using R = RewriteOutcome;
     const RewriteColumns columns = {
         {{"Rewrite", "", "rewrite"}, [](const R& o) { return Cell{o.title}; }},
@@ -121,7 +118,7 @@ Table rewrite_table(const Portability& p) {
     return table_of("Rewrites, done on the graph and estimated", columns, rows);
 }
 
-Table advice_table(const Portability& p) {
+static Table advice_table(const Portability& p) {
     using R = RewriteOutcome;
     const double before = p.result.estimate.latency_s / p.result.estimate.batch;
     const RewriteColumns columns = {
@@ -138,7 +135,7 @@ Table advice_table(const Portability& p) {
 }
 
 /// "Hailo-8: all 72 operators stay." or what leaves, what that costs and which rewrite would help.
-std::string device_line(const Portability& p) {
+static std::string device_line(const Portability& p) {
     const std::string name = hardware_label(p.result);
     if (p.result.estimate.status == Status::incomplete)
         return fmt::format("{}: unknown: {}.", name, p.result.estimate.reason);
@@ -165,7 +162,7 @@ std::string device_line(const Portability& p) {
 }
 
 /// Who runs it whole, and a line for each of the others.
-std::vector<std::string> verdict_lines(const PortabilityAnswer& answer) {
+static std::vector<std::string> verdict_lines(const PortabilityAnswer& answer) {
     if (answer.devices.size() == 1)
         return {device_line(answer.devices.front())};
     std::vector<std::string> whole, lines = {""};
@@ -187,7 +184,7 @@ std::vector<std::string> verdict_lines(const PortabilityAnswer& answer) {
     return lines;
 }
 
-Members<RewriteOutcome> rewrite_members() {
+static Members<RewriteOutcome> rewrite_members() {
     using R = RewriteOutcome;
     return {{"name", "", &R::name},
             {"title", "", &R::title},
@@ -198,7 +195,7 @@ Members<RewriteOutcome> rewrite_members() {
             {"leaving", "operators that still leave the accelerator", &R::leaving}};
 }
 
-Members<Portability> portability_members() {
+static Members<Portability> portability_members() {
     using P = Portability;
     using L = LeavingOperators;
     return {
@@ -225,26 +222,6 @@ Members<Portability> portability_members() {
         {"together", "all of these at once, where there are several", &P::together, rewrite_members()},
         {"advice", "what was asked for, largest saving per item first", &P::advice, rewrite_members()}};
 }
-
-AnswerDocument<PortabilityAnswer> portability_document() {
-    using A = PortabilityAnswer;
-    const Members<A> request = request_members()
-                                   .of<A>([](const A& a) { return a.devices.front().result; })
-                                   .with({{"hardware", "", [](const A& a) { return a.request.hardware; }}})
-                                   .under([](const std::string& key) { // an answer's, which it does not take
-                                       const QuestionField* const field = find_question_field(key);
-                                       return field != nullptr && field->of == FieldOf::answer ? "" : key;
-                                   });
-    return {"check_model",
-            "what of a model leaves an accelerator",
-            {{"request", "what was asked", std::identity{}, request},
-             {"model", "", [](const A& a) { return a.model->name; }},
-             {"batch_size", "items", [](const A& a) { return a.request.workload.batch; }},
-             {"verdict", "the answer", [](const A& a) { return verdict_lines(a); }, lines_members()},
-             {"devices", "in the order asked", &A::devices, portability_members()}}};
-}
-
-} // namespace
 
 Report describe(const PortabilityAnswer& answer, const PlainView&, Format format) {
     Report report;
@@ -277,12 +254,23 @@ Report describe(const PortabilityAnswer& answer, const PlainView&, Format format
     return report;
 }
 
-nlohmann::ordered_json check_model_schema() {
-    return portability_document().schema();
-}
-
-std::string to_json(const PortabilityAnswer& answer, const PlainView&) {
-    return portability_document().text(answer);
+AnswerDocument document_of(const PortabilityAnswer& answer, const PlainView&) {
+    using A = PortabilityAnswer;
+    const Members<A> request = request_members()
+                                   .of<A>([](const A& a) { return a.devices.front().result; })
+                                   .with({{"hardware", "", [](const A& a) { return a.request.hardware; }}})
+                                   .under([](const std::string& key) { // an answer's, which it does not take
+                                       const QuestionField* const field = find_question_field(key);
+                                       return field != nullptr && field->of == FieldOf::answer ? "" : key;
+                                   });
+    return {answer,
+            "check_model",
+            "what of a model leaves an accelerator",
+            {{"request", "what was asked", std::identity{}, request},
+             {"model", "", [](const A& a) { return a.model->name; }},
+             {"batch_size", "items", [](const A& a) { return a.request.workload.batch; }},
+             {"verdict", "the answer", [](const A& a) { return verdict_lines(a); }, lines_members()},
+             {"devices", "in the order asked", &A::devices, portability_members()}}};
 }
 
 } // namespace archsim

@@ -70,7 +70,7 @@ class Replacement {
 
 /// Calls `replace(node, replacement)` for every node; those for which it added nodes give way to them.
 template <class Replace>
-std::size_t replace_nodes(Graph& graph, Replace&& replace) {
+static std::size_t replace_nodes(Graph& graph, Replace&& replace) {
     std::vector<Node> out;
     out.reserve(graph.nodes.size());
     std::size_t places = 0;
@@ -94,17 +94,15 @@ std::size_t replace_nodes(Graph& graph, Replace&& replace) {
     return places;
 }
 
-namespace {
-
-bool is(const Node& node, std::string_view type) {
+static bool is(const Node& node, std::string_view type) {
     return node.op_type == type && (node.domain.empty() || node.domain == "com.microsoft");
 }
 
-bool has_input(const Node& node, std::size_t i) {
+static bool has_input(const Node& node, std::size_t i) {
     return i < node.inputs.size() && node.inputs[i] != kNoTensor;
 }
 
-std::string word(const Node& node, std::string_view key) {
+static std::string word(const Node& node, std::string_view key) {
     const AttributeValue* value = node.attribute(key);
     const auto* found = value == nullptr ? nullptr : std::get_if<std::string>(value);
     return found == nullptr ? std::string() : *found;
@@ -129,7 +127,7 @@ struct Uses {
 };
 
 /// x * sigmoid(x) -> hard-swish. The Sigmoid stays where others read it.
-std::size_t silu_as_hard_swish(Graph& graph) {
+static std::size_t silu_as_hard_swish(Graph& graph) {
     const Graph before = graph;
     const Uses uses(before);
     std::vector<bool> gone(before.tensors.size());
@@ -155,7 +153,7 @@ std::size_t silu_as_hard_swish(Graph& graph) {
 }
 
 /// gelu(x) ~ x * sigmoid(1.702 x)
-std::size_t gelu_as_sigmoid(Graph& graph) {
+static std::size_t gelu_as_sigmoid(Graph& graph) {
     return replace_nodes(graph, [](const Node& node, Replacement& out) {
         if ((!is(node, "Gelu") && !is(node, "FastGelu") && !is(node, "QuickGelu")) || !has_input(node, 0))
             return;
@@ -168,7 +166,7 @@ std::size_t gelu_as_sigmoid(Graph& graph) {
 }
 
 /// erf(x) ~ tanh(1.2 x); the factor goes into the product that exporters put before Erf, so it costs nothing.
-std::size_t erf_as_tanh(Graph& graph) {
+static std::size_t erf_as_tanh(Graph& graph) {
     return replace_nodes(graph, [](const Node& node, Replacement& out) {
         if (is(node, "Erf") && has_input(node, 0))
             out.finish("Tanh", {node.inputs.front()});
@@ -176,7 +174,7 @@ std::size_t erf_as_tanh(Graph& graph) {
 }
 
 /// (x - mean) / sqrt(mean((x - mean)^2) + epsilon) * scale + bias
-std::size_t layer_norm_as_primitives(Graph& graph) {
+static std::size_t layer_norm_as_primitives(Graph& graph) {
     return replace_nodes(graph, [](const Node& node, Replacement& out) {
         if (!is(node, "LayerNormalization") || !has_input(node, 0) || !has_input(node, 1) ||
             node.integer("axis", -1) != -1)
@@ -202,7 +200,7 @@ std::size_t layer_norm_as_primitives(Graph& graph) {
 }
 
 /// Equations of two operands that are products of matrices in their last two axes.
-std::size_t einsum_as_matmul(Graph& graph) {
+static std::size_t einsum_as_matmul(Graph& graph) {
     return replace_nodes(graph, [](const Node& node, Replacement& out) {
         if (!is(node, "Einsum") || node.inputs.size() != 2 || !has_input(node, 0) || !has_input(node, 1))
             return;
@@ -236,7 +234,7 @@ std::size_t einsum_as_matmul(Graph& graph) {
 }
 
 /// condition ? x : y -> c * x + (1 - c) * y
-std::size_t where_as_arithmetic(Graph& graph) {
+static std::size_t where_as_arithmetic(Graph& graph) {
     return replace_nodes(graph, [&](const Node& node, Replacement& out) {
         if (!is(node, "Where") || !has_input(node, 0) || !has_input(node, 1) || !has_input(node, 2))
             return;
@@ -252,7 +250,7 @@ std::size_t where_as_arithmetic(Graph& graph) {
     });
 }
 
-std::size_t resize_as_nearest(Graph& graph) {
+static std::size_t resize_as_nearest(Graph& graph) {
     std::size_t places = 0;
     for (Node& node : graph.nodes) {
         if (!is(node, "Resize") || (word(node, "mode") != "linear" && word(node, "mode") != "cubic"))
@@ -266,7 +264,7 @@ std::size_t resize_as_nearest(Graph& graph) {
 }
 
 /// Selections of boxes and everything behind them leave the graph; what they read becomes its result.
-std::size_t cut_post_processing(Graph& graph) {
+static std::size_t cut_post_processing(Graph& graph) {
     std::vector<bool> behind(graph.tensors.size());
     std::vector<TensorId> cut;
     std::vector<Node> kept;
@@ -318,7 +316,7 @@ constexpr std::array kRewrites = {
 
 constexpr int kQdqOpset = 13;
 
-bool multiplies_weights(const Graph& graph, const Node& node) {
+static bool multiplies_weights(const Graph& graph, const Node& node) {
     return node.domain.empty() &&
            (node.op_type == "Conv" || node.op_type == "Gemm" || node.op_type == "MatMul") &&
            node.inputs.size() > 1 && node.inputs[0] != kNoTensor && node.inputs[1] != kNoTensor &&
@@ -389,8 +387,6 @@ class QdqWriter {
     TensorId scale_ = kNoTensor, zero_ = kNoTensor;
     std::map<TensorId, TensorId> done_; ///< what stands in for each
 };
-
-} // namespace
 
 std::span<const Rewrite> known_rewrites() {
     return kRewrites;

@@ -4,7 +4,6 @@
 #include "core/text.hpp"
 #include "ops/uncounted.hpp"
 #include "report/blocks/columns.hpp"
-#include "report/render/answer_document.hpp"
 
 #include <algorithm>
 #include <tuple>
@@ -12,13 +11,11 @@
 
 namespace archsim {
 
-namespace {
-
-bool is_constant(const ShapedTensor& tensor) {
+static bool is_constant(const ShapedTensor& tensor) {
     return tensor.constant || tensor.role == TensorRole::initializer;
 }
 
-double bytes_of(const ShapedTensor& tensor, double elements) {
+static double bytes_of(const ShapedTensor& tensor, double elements) {
     return elements * tensor.stored_bits() / 8;
 }
 
@@ -128,7 +125,7 @@ struct Module {
 };
 
 /// "/layer1/layer1.0/conv1/Conv" belongs to layer1, layer1.0 and conv1.
-void add_to_tree(Module& root, std::string_view node, const ProfileSums& sums) {
+static void add_to_tree(Module& root, std::string_view node, const ProfileSums& sums) {
     constexpr int kMaxDepth = 64;
     root.sums += sums;
     Module* module = &root;
@@ -144,17 +141,17 @@ void add_to_tree(Module& root, std::string_view node, const ProfileSums& sums) {
     }
 }
 
-void flatten(const Module& module, int depth, std::vector<ModuleProfile>& out) {
+static void flatten(const Module& module, int depth, std::vector<ModuleProfile>& out) {
     out.push_back({module.name, depth, module.sums});
     for (const Module& child : module.children)
         flatten(child, depth + 1, out);
 }
 
-std::string_view domain_name(const OperatorRow& row) {
+static std::string_view domain_name(const OperatorRow& row) {
     return row.domain.empty() ? std::string_view("ai.onnx") : row.domain;
 }
 
-std::vector<const OperatorRow*> by_domain(const OperatorRegistry& operators) {
+static std::vector<const OperatorRow*> by_domain(const OperatorRegistry& operators) {
     auto rows = mapped(operators.rows(), [](const OperatorRow& row) { return &row; });
     std::ranges::sort(rows, [](const OperatorRow* a, const OperatorRow* b) {
         return std::tuple(domain_name(*a), a->name) < std::tuple(domain_name(*b), b->name);
@@ -164,7 +161,7 @@ std::vector<const OperatorRow*> by_domain(const OperatorRegistry& operators) {
 
 using OperatorColumns = std::vector<ColumnOf<const OperatorRow*>>;
 
-OperatorColumns operator_columns(bool with_domain) {
+static OperatorColumns operator_columns(bool with_domain) {
     using R = const OperatorRow*;
     constexpr CellType kText = CellType::text, kNumber = CellType::number;
     const auto cost = [](double ElementCost::*of) {
@@ -197,15 +194,6 @@ OperatorColumns operator_columns(bool with_domain) {
           kText}});
     return columns;
 }
-
-AnswerDocument<OperatorRegistry> operators_document() {
-    return {"operators",
-            "operators that are understood",
-            {{"newest_opset", "of ai.onnx", [](const OperatorRegistry&) { return kNewestOpset; }},
-             {"operators", "", by_domain, members_of(operator_columns(true))}}};
-}
-
-} // namespace
 
 ProfileSums& ProfileSums::operator+=(const ProfileSums& other) {
     operators += other.operators;
@@ -277,12 +265,12 @@ Report describe(const OperatorRegistry& operators, PlainView, Format format) {
     return report;
 }
 
-nlohmann::ordered_json operators_schema() {
-    return operators_document().schema();
-}
-
-std::string to_json(const OperatorRegistry& operators, PlainView) {
-    return operators_document().text(operators);
+AnswerDocument document_of(const OperatorRegistry& operators, PlainView) {
+    return {operators,
+            "operators",
+            "operators that are understood",
+            {{"newest_opset", "of ai.onnx", [](const OperatorRegistry&) { return kNewestOpset; }},
+             {"operators", "", by_domain, members_of(operator_columns(true))}}};
 }
 
 } // namespace archsim

@@ -7,6 +7,7 @@
 #include "archsim/ops/shaped_graph.hpp"
 #include "archsim/run/workload.hpp"
 #include "ops/precision_mix.hpp"
+#include "report/render/answer_document.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -81,12 +82,12 @@ struct GraphProfileView {
 /// CSV: the table of all operators.
 Report describe(const GraphProfile& profile, const GraphProfileView& view = {}, Format format = Format::text);
 /// {"schema": "archsim.profile_graph/1", ...}; withheld and unknown values are null.
-std::string to_json(const GraphProfile& profile, const GraphProfileView& view = {});
+AnswerDocument document_of(const GraphProfile& profile, const GraphProfileView& view = {});
 
 /// One table per domain, sorted by name; CSV: one table.
 Report describe(const OperatorRegistry& operators, PlainView view = {}, Format format = Format::text);
 /// {"schema": "archsim.operators/1", "newest_opset": 26, "operators": [{"domain", "name", "since", "kind",
 /// "fusion", "vector_per_element", "special_per_element", "doc"}]}
-std::string to_json(const OperatorRegistry& operators, PlainView view = {});
+AnswerDocument document_of(const OperatorRegistry& operators, PlainView view = {});
 
 } // namespace archsim

@@ -9,7 +9,6 @@
 #include "report/blocks/columns.hpp"
 #include "report/blocks/finding_text.hpp"
 #include "report/blocks/shape_text.hpp"
-#include "report/render/answer_document.hpp"
 
 #include <algorithm>
 #include <fmt/ranges.h>
@@ -17,11 +16,9 @@
 
 namespace archsim {
 
-namespace {
-
-/// What a row counts; unknown where nothing is known, a bound where a part is.
+/// The count of a row; unknown where nothing is known, a bound where a part is.
 template <class Row, class Sums>
-std::vector<ColumnOf<Row>> sum_columns(Sums sums_of) {
+static std::vector<ColumnOf<Row>> sum_columns(Sums sums_of) {
     const auto sum = [sums_of](auto of, std::string (*text)(double)) {
         return [=](const Row& row) {
             const ProfileSums& sums = sums_of(row);
@@ -43,12 +40,13 @@ std::vector<ColumnOf<Row>> sum_columns(Sums sums_of) {
 }
 
 template <class Row, class Sums, class Rows>
-Table table_with_sums(std::string title, std::vector<ColumnOf<Row>> columns, Sums sums_of, const Rows& rows) {
+static Table table_with_sums(std::string title, std::vector<ColumnOf<Row>> columns, Sums sums_of,
+                             const Rows& rows) {
     append(columns, sum_columns<Row>(sums_of));
     return table_of(std::move(title), columns, rows);
 }
 
-Table type_table(const GraphProfile& profile) {
+static Table type_table(const GraphProfile& profile) {
     using T = TypeProfile;
     const ProfileSums& all = profile.totals;
     return table_with_sums<T>(
@@ -64,7 +62,7 @@ Table type_table(const GraphProfile& profile) {
         [](const T& t) -> const ProfileSums& { return t.sums; }, profile.types);
 }
 
-Table module_table(const GraphProfile& profile, int depth) {
+static Table module_table(const GraphProfile& profile, int depth) {
     using M = ModuleProfile;
     const auto shown = kept(profile.modules, [&](const M& module) { return module.depth <= depth; });
     return table_with_sums<M>(
@@ -76,7 +74,7 @@ Table module_table(const GraphProfile& profile, int depth) {
         [](const M& m) -> const ProfileSums& { return m.sums; }, shown);
 }
 
-double key_of(const ProfileSums& sums, ProfileOrder order) {
+static double key_of(const ProfileSums& sums, ProfileOrder order) {
     // As ProfileOrder has them; in the order of the graph all are alike, and it stays.
     const std::array keys = {sums.operations, sums.macs,        sums.bytes(),
                              sums.parameters, sums.intensity(), 0.0};
@@ -91,7 +89,7 @@ struct OperatorGroup {
 };
 
 /// Each of its own where they are not to stand `together`.
-std::vector<OperatorGroup> operator_groups(const GraphProfile& profile, bool together) {
+static std::vector<OperatorGroup> operator_groups(const GraphProfile& profile, bool together) {
     std::vector<OperatorGroup> groups;
     std::map<std::string, std::size_t> known;
     for (const OperatorProfile& item : profile.operators) {
@@ -110,7 +108,7 @@ std::vector<OperatorGroup> operator_groups(const GraphProfile& profile, bool tog
     return groups;
 }
 
-Table operator_table(const GraphProfile& profile, const GraphProfileView& view) {
+static Table operator_table(const GraphProfile& profile, const GraphProfileView& view) {
     const bool together = view.top > 0 && view.order != ProfileOrder::graph;
     std::vector<OperatorGroup> groups = operator_groups(profile, together);
     std::ranges::stable_sort(groups, [&](const OperatorGroup& a, const OperatorGroup& b) {
@@ -141,7 +139,7 @@ Table operator_table(const GraphProfile& profile, const GraphProfileView& view) 
         [](const G& g) -> const ProfileSums& { return g.sums; }, groups);
 }
 
-Table tensor_table(const ShapedGraph& graph) {
+static Table tensor_table(const ShapedGraph& graph) {
     using T = ShapedTensor;
     Table table = table_of<T>(
         "Tensors",
@@ -166,7 +164,7 @@ Table tensor_table(const ShapedGraph& graph) {
     return table;
 }
 
-Facts summary(const GraphProfile& profile, bool totals_known) {
+static Facts summary(const GraphProfile& profile, bool totals_known) {
     Facts facts;
     const auto add = [&](const char* name, std::string value) { facts.add(name, std::move(value)); };
     if (std::string dims = sizes_text(profile.graph->dims); !dims.empty())
@@ -193,7 +191,7 @@ Facts summary(const GraphProfile& profile, bool totals_known) {
 }
 
 /// Size and work in a line, and the operator that does most of it.
-Takeaway profile_takeaway(const GraphProfile& profile, bool totals_known) {
+static Takeaway profile_takeaway(const GraphProfile& profile, bool totals_known) {
     if (const auto sizes = sizes_wanted(profile.graph->findings); !totals_known && !sizes.empty())
         return {{fmt::format("{}: needs {}, for example {}.", profile.name,
                              sizes.size() == 1 ? "a size" : "sizes", fmt::join(sizes, " "))}};
@@ -219,7 +217,7 @@ Takeaway profile_takeaway(const GraphProfile& profile, bool totals_known) {
     return takeaway;
 }
 
-Bullets finding_list(const std::vector<Finding>& findings) {
+static Bullets finding_list(const std::vector<Finding>& findings) {
     Bullets bullets;
     for (const FindingLine& line : finding_lines(findings))
         bullets.items.push_back(fmt::format("{}: {}", name_of(line.severity), line.text));
@@ -229,26 +227,26 @@ Bullets finding_list(const std::vector<Finding>& findings) {
 using JsonValue = nlohmann::ordered_json;
 
 /// Counts are written without a fraction as long as a double holds them exactly.
-JsonValue count_json(double value) {
+static JsonValue count_json(double value) {
     constexpr double kExact = 9007199254740992.0; // 2^53
     return std::abs(value) < kExact && value == std::floor(value)
                ? JsonValue(static_cast<std::int64_t>(value))
                : JsonValue(value);
 }
-JsonValue count_or_null(bool known, double value) {
+static JsonValue count_or_null(bool known, double value) {
     return known ? count_json(value) : JsonValue(nullptr);
 }
 const Shaped kCount = {[] { return JsonValue{{"type", "number"}}; }};
 const Shaped kCountOrNull = {[] { return JsonValue{{"type", {"number", "null"}}}; }};
 
-std::vector<std::string_view> tensor_names(const ShapedGraph& graph, std::span<const TensorId> ids) {
+static std::vector<std::string_view> tensor_names(const ShapedGraph& graph, std::span<const TensorId> ids) {
     return mapped(ids, [&](const TensorId id) {
         return id == kNoTensor ? std::string_view() : graph.tensors[id].name;
     });
 }
 
 /// Null where an operator among them is not understood.
-Members<ProfileSums> sum_members() {
+static Members<ProfileSums> sum_members() {
     using S = ProfileSums;
     const auto sum = [](auto of) {
         return [of](const S& s) { return count_or_null(s.unknown <= 0, std::invoke(of, s)); };
@@ -267,7 +265,7 @@ struct ProfiledOperator {
     const OperatorProfile* profile = nullptr;
 };
 
-Members<ProfiledOperator> profiled_operator_members() {
+static Members<ProfiledOperator> profiled_operator_members() {
     using P = ProfiledOperator;
     return Members<P>{
         {"name", "", [](const P& p) { return p.profile->op->name; }},
@@ -283,7 +281,7 @@ Members<ProfiledOperator> profiled_operator_members() {
                 [](const P& p) { return tensor_names(*p.graph, p.profile->op->outputs); }}});
 }
 
-Members<ModuleProfile> module_members() {
+static Members<ModuleProfile> module_members() {
     using M = ModuleProfile;
     return Members<M>{{"name", "", &M::name},
                       {"depth", "0: the whole graph", &M::depth},
@@ -293,7 +291,7 @@ Members<ModuleProfile> module_members() {
 
 /// The first tensor of each name.
 template <class Of>
-auto by_tensor(const GraphProfile& profile, Of of) {
+static auto by_tensor(const GraphProfile& profile, Of of) {
     std::vector<std::pair<std::string_view, decltype(of(profile.graph->tensors.front()))>> all;
     std::unordered_set<std::string_view> seen;
     for (const ShapedTensor& tensor : profile.graph->tensors)
@@ -310,14 +308,35 @@ struct ShownShare {
 };
 
 template <class Share>
-std::vector<ShownShare<Share>> shown_shares(const std::vector<Share>& shares, const GraphProfile& profile,
-                                            bool allow_unknown) {
+static std::vector<ShownShare<Share>> shown_shares(const std::vector<Share>& shares,
+                                                   const GraphProfile& profile, bool allow_unknown) {
     return mapped(shares, [&](const Share& share) {
         return ShownShare<Share>{share, profile.complete || allow_unknown};
     });
 }
 
-AnswerDocument<GraphProfile> profile_document(bool allow_unknown) {
+Report describe(const GraphProfile& profile, const GraphProfileView& view, Format format) {
+    Report report{"Graph profile: " + profile.name, {}};
+    const bool totals_known = profile.complete || view.allow_unknown;
+    if (format == Format::csv) {
+        GraphProfileView all = view;
+        all.top = 0;
+        return {report.title, {operator_table(profile, all)}};
+    }
+    add_blocks(report, Heading{1, report.title}, profile_takeaway(profile, totals_known),
+               summary(profile, totals_known), type_table(profile));
+    if (view.depth > 0)
+        report.blocks.emplace_back(module_table(profile, view.depth));
+    report.blocks.emplace_back(operator_table(profile, view));
+    if (view.tensors)
+        report.blocks.emplace_back(tensor_table(*profile.graph));
+    if (!profile.graph->findings.empty())
+        add_blocks(report, Heading{2, "Findings"}, finding_list(profile.graph->findings));
+    return report;
+}
+
+AnswerDocument document_of(const GraphProfile& profile, const GraphProfileView& view) {
+    const bool allow_unknown = view.allow_unknown;
     using P = GraphProfile;
     static constexpr std::string_view kAsked[] = {"batch_size", "dims", "inputs", "input_shapes"};
     const auto total = [allow_unknown](auto of) {
@@ -338,7 +357,8 @@ AnswerDocument<GraphProfile> profile_document(bool allow_unknown) {
     using OfWidth = ShownShare<WeightShare>;
     const auto formats = [=](const P& p) { return shown_shares(p.precisions, p, allow_unknown); };
     const auto widths = [=](const P& p) { return shown_shares(weight_mix(*p.graph), p, allow_unknown); };
-    return {"profile_graph",
+    return {profile,
+            "profile_graph",
             "work, parameters and bytes of a model",
             {{"request", "what was asked", std::identity{},
               Members<P>{{"model", "", &P::name}}.with(question_members(kAsked).of<P>([](const P& p) {
@@ -390,36 +410,6 @@ AnswerDocument<GraphProfile> profile_document(bool allow_unknown) {
                   return names;
               }},
              {"findings", "", [](const P& p) { return p.graph->findings; }, finding_members()}}};
-}
-
-} // namespace
-
-Report describe(const GraphProfile& profile, const GraphProfileView& view, Format format) {
-    Report report{"Graph profile: " + profile.name, {}};
-    const bool totals_known = profile.complete || view.allow_unknown;
-    if (format == Format::csv) {
-        GraphProfileView all = view;
-        all.top = 0;
-        return {report.title, {operator_table(profile, all)}};
-    }
-    add_blocks(report, Heading{1, report.title}, profile_takeaway(profile, totals_known),
-               summary(profile, totals_known), type_table(profile));
-    if (view.depth > 0)
-        report.blocks.emplace_back(module_table(profile, view.depth));
-    report.blocks.emplace_back(operator_table(profile, view));
-    if (view.tensors)
-        report.blocks.emplace_back(tensor_table(*profile.graph));
-    if (!profile.graph->findings.empty())
-        add_blocks(report, Heading{2, "Findings"}, finding_list(profile.graph->findings));
-    return report;
-}
-
-nlohmann::ordered_json profile_graph_schema() {
-    return profile_document(false).schema();
-}
-
-std::string to_json(const GraphProfile& profile, const GraphProfileView& view) {
-    return profile_document(view.allow_unknown).text(profile);
 }
 
 } // namespace archsim

@@ -10,9 +10,7 @@
 
 namespace archsim {
 
-namespace {
-
-Members<Percentiles> serving_percentile_members() {
+static Members<Percentiles> serving_percentile_members() {
     return {{"p50", "", &Percentiles::p50},
             {"p90", "", &Percentiles::p90},
             {"p99", "", &Percentiles::p99},
@@ -20,7 +18,7 @@ Members<Percentiles> serving_percentile_members() {
             {"mean", "", &Percentiles::mean}};
 }
 
-Members<PercentileBounds> serving_interval_members() {
+static Members<PercentileBounds> serving_interval_members() {
     const auto both = [](double Percentiles::*which) {
         return [which](const PercentileBounds& b) { return std::array{b.low.*which, b.high.*which}; };
     };
@@ -31,7 +29,7 @@ Members<PercentileBounds> serving_interval_members() {
             {"mean", "", both(&Percentiles::mean)}};
 }
 
-Members<ServingResult> served_run_members() {
+static Members<ServingResult> served_run_members() {
     using R = ServingResult;
     const char* const intervals = "90 % intervals: the same load with every step at the ends of its own";
     const char* const bounds = "bounds of a step's 90 % interval over its estimate";
@@ -106,7 +104,7 @@ Members<ServingResult> served_run_members() {
             {"steps", "", [](const R& r) { return r.outcome.steps; }}};
 }
 
-Members<ServingResult> served_row_members() {
+static Members<ServingResult> served_row_members() {
     using R = ServingResult;
     return {
         {"model", "", &R::model},
@@ -123,7 +121,7 @@ Members<ServingResult> served_row_members() {
          served_run_members()}};
 }
 
-Members<ServedQuestion> served_request_members() {
+static Members<ServedQuestion> served_request_members() {
     using Q = ServedQuestion;
     return Members<Q>{{"model", "", &Q::model}, {"hardware", "", &Q::hardware}}
         .with(question_members({FieldOf::any}).of<Q>([](const Q& q) {
@@ -152,8 +150,9 @@ struct Served {
     const ServedQuestion* asked = nullptr;
 };
 
-AnswerDocument<Served> serving_document() {
+static AnswerDocument serving_document(const Served& served) {
     return {
+        served,
         "serve_model",
         "a language model under load",
         {{"request", "what was asked", [](const Served& s) { return *s.asked; }, served_request_members()},
@@ -161,8 +160,6 @@ AnswerDocument<Served> serving_document() {
           lines_members()},
          {"results", "", &Served::results, served_row_members()}}};
 }
-
-} // namespace
 
 Members<Parallelism> engine_parallelism_members() {
     return {{"tensor", "devices that share every layer", &Parallelism::tensor},
@@ -182,7 +179,7 @@ Members<Parallelism> parallelism_members() {
 }
 
 nlohmann::ordered_json serve_model_schema() {
-    return serving_document().schema();
+    return serving_document({}).schema();
 }
 
 ServedQuestion served_question(const Model& model, std::vector<std::string> hardware,
@@ -192,7 +189,7 @@ ServedQuestion served_question(const Model& model, std::vector<std::string> hard
 }
 
 std::string serving_json(std::span<const ServingResult> results, const ServedQuestion& asked) {
-    return serving_document().text({results, &asked});
+    return serving_document({results, &asked}).text();
 }
 
 } // namespace archsim

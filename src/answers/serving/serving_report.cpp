@@ -3,7 +3,6 @@
 #include "core/lists.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
-#include "result/ranking.hpp"
 
 #include <fmt/ranges.h>
 
@@ -13,16 +12,14 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr double kServingMilli = 1e-3, kServingPercent = 100, kServingMillion = 1e6, kServingKilo = 1e3;
 
 using ServedRun = const ServingResult*;
 
 /// A P99 and its interval.
-std::vector<ColumnOf<ServedRun>> p99_columns(const char* heading, const std::string& key,
-                                             Percentiles ServingSummary::*of,
-                                             PercentileBounds WaitBounds::*bounds) {
+static std::vector<ColumnOf<ServedRun>> p99_columns(const char* heading, const std::string& key,
+                                                    Percentiles ServingSummary::*of,
+                                                    PercentileBounds WaitBounds::*bounds) {
     const auto value = [of](ServedRun r) { return (r->summary.*of).p99; };
     return {{least_best(fmt::format("{} P99", heading), "ms", key + "_p99_s"), kServingMilli, value},
             {interval_column("90 %", "ms", key + "_p99_low_s", key + "_p99_high_s", 2), [=](ServedRun r) {
@@ -32,14 +29,14 @@ std::vector<ColumnOf<ServedRun>> p99_columns(const char* heading, const std::str
 }
 
 /// How long the requests of a run were, in the mean.
-std::string length_note(const ServingResult& r) {
+static std::string length_note(const ServingResult& r) {
     const auto count = static_cast<double>(r.outcome.requests.size());
     return fmt::format("{:.0f} requests of {:.0f} prompt and {:.0f} output tokens in the mean.", count,
                        static_cast<double>(r.outcome.prompt_tokens) / count,
                        static_cast<double>(r.outcome.output_tokens) / count);
 }
 
-void add_latency_notes(Table& table) {
+static void add_latency_notes(Table& table) {
     table.notes.emplace_back(
         "TTFT: time to first token; TPOT: time per output token; P99: 99 of 100 requests are no slower.",
         "time_to_first_token_p99_s");
@@ -47,7 +44,7 @@ void add_latency_notes(Table& table) {
 }
 
 /// `named`: with what says of each row by itself what it is of, and why it has no numbers.
-std::vector<ColumnOf<ServedRun>> serving_columns(bool named) {
+static std::vector<ColumnOf<ServedRun>> serving_columns(bool named) {
     using S = ServingSummary;
     const auto in_summary = [](double S::*number) { return [=](ServedRun r) { return r->summary.*number; }; };
     std::vector<ColumnOf<ServedRun>> run = {
@@ -100,14 +97,14 @@ std::vector<ColumnOf<ServedRun>> serving_columns(bool named) {
 }
 
 /// Why the runs that failed did.
-void add_failures(std::span<const ServingResult> results, Table& table) {
+static void add_failures(std::span<const ServingResult> results, Table& table) {
     for (const ServingResult& r : results)
         if (!r.ok)
             table.notes.push_back(fmt::format("{}, {}: {}", r.hardware, to_string(r.parallelism), r.reason));
 }
 
-Table serving_table(std::span<const ServingResult> results, const std::vector<ServedRun>& order,
-                    bool named = false) {
+static Table serving_table(std::span<const ServingResult> results, const std::vector<ServedRun>& order,
+                           bool named = false) {
     Table table = table_of("Serving", serving_columns(named), order);
     const auto run = std::ranges::find_if(
         results, [](const ServingResult& r) { return r.ok && !r.outcome.requests.empty(); });
@@ -118,16 +115,16 @@ Table serving_table(std::span<const ServingResult> results, const std::vector<Se
     return table;
 }
 
-std::vector<ServedRun> as_asked(std::span<const ServingResult> results) {
+static std::vector<ServedRun> as_asked(std::span<const ServingResult> results) {
     return mapped(results, [](const ServingResult& r) { return &r; });
 }
 
 /// By which the first line names the best: the most load within limits; else the most tokens.
-double worth(const ServingResult& r, const ServiceLevel& level) {
+static double worth(const ServingResult& r, const ServiceLevel& level) {
     return !r.ok ? -1 : level.any() ? r.rate_per_s : r.summary.output_tokens_per_s;
 }
 
-std::vector<std::string> serving_sentences(const ServingResult& r) {
+static std::vector<std::string> serving_sentences(const ServingResult& r) {
     std::vector<std::string> out;
     if (r.overloaded)
         out.push_back(fmt::format("overloaded: the queue grows without bound above {} requests/s; what waits "
@@ -160,7 +157,7 @@ std::vector<std::string> serving_sentences(const ServingResult& r) {
     return out;
 }
 
-Chart frontier(std::span<const ServingResult> results) {
+static Chart frontier(std::span<const ServingResult> results) {
     Chart chart;
     chart.kind = ChartKind::scatter;
     chart.title = "Throughput against waiting";
@@ -181,7 +178,7 @@ Chart frontier(std::span<const ServingResult> results) {
     return chart;
 }
 
-Table frontier_table(std::span<const ServingResult> results, const std::vector<bool>& on) {
+static Table frontier_table(std::span<const ServingResult> results, const std::vector<bool>& on) {
     std::vector<ServedRun> best;
     for (std::size_t i = 0; i < results.size(); ++i)
         if (on[i])
@@ -209,7 +206,7 @@ Table frontier_table(std::span<const ServingResult> results, const std::vector<b
     return table;
 }
 
-Chart sweep_chart(std::span<const ServingResult> results) {
+static Chart sweep_chart(std::span<const ServingResult> results) {
     Chart chart;
     chart.kind = ChartKind::scatter;
     chart.title = "Throughput against the speed that a user sees";
@@ -230,13 +227,13 @@ Chart sweep_chart(std::span<const ServingResult> results) {
 }
 
 /// "H100, tp=2, fp8, vLLM".
-std::string deployment_text(const ServingResult& r) {
+static std::string deployment_text(const ServingResult& r) {
     return fmt::format("{}, {}, {}, {}", r.hardware, to_string(r.parallelism), r.precision, r.runtime);
 }
 
 /// "H100, 1 device, bf16, vLLM: 4 requests/s, first token within 42 ms and a token every 7.2 ms (P99), 310
 /// tokens/s at 412 W."
-std::string served_text(const ServingResult& r) {
+static std::string served_text(const ServingResult& r) {
     const ServingSummary& s = r.summary;
     const std::string saturated =
         r.overloaded ? fmt::format(" ({} are completed)", format_number(r.capacity_per_s)) : "";
@@ -255,8 +252,8 @@ std::string served_text(const ServingResult& r) {
 
 /// Everybody who serves the same arrivals gives out their tokens: then the load costs least where it takes
 /// the fewest devices at the least power.
-std::string first_served_text(std::span<const ServingResult> results, const ServingResult& best,
-                              const ServiceLevel& level) {
+static std::string first_served_text(std::span<const ServingResult> results, const ServingResult& best,
+                                     const ServiceLevel& level) {
     if (results.size() == 1)
         return served_text(best);
     if (level.any())
@@ -280,7 +277,7 @@ std::string first_served_text(std::span<const ServingResult> results, const Serv
 }
 
 /// Why nothing is served, where all fail alike.
-std::string none_served_text(std::span<const ServingResult> results) {
+static std::string none_served_text(std::span<const ServingResult> results) {
     const bool alike = std::ranges::all_of(
         results, [&](const ServingResult& r) { return r.reason == results.front().reason; });
     return alike ? fmt::format("None of these devices serves it: {}.", results.front().reason)
@@ -288,7 +285,7 @@ std::string none_served_text(std::span<const ServingResult> results) {
 }
 
 /// The most load within the limits, where there are any; else the run that gives out most tokens.
-Takeaway serving_takeaway(std::span<const ServingResult> results, const ServiceLevel& level) {
+static Takeaway serving_takeaway(std::span<const ServingResult> results, const ServiceLevel& level) {
     const ServingResult *best = nullptr, *doubted = nullptr;
     std::size_t failed = 0;
     for (const ServingResult& r : results) {
@@ -302,6 +299,8 @@ Takeaway serving_takeaway(std::span<const ServingResult> results, const ServiceL
     Takeaway takeaway;
     if (best != nullptr)
         takeaway.lines.push_back(first_served_text(results, *best, level));
+    if (best != nullptr && !best->steps_refuted.empty())
+        takeaway.lines.push_back(less_sure_text(*best));
     if (doubted != nullptr && (best == nullptr || worth(*doubted, level) >= worth(*best, level)))
         takeaway.lines.push_back(
             fmt::format("Not ranked, {}: {}", doubted->doubt.text(), served_text(*doubted)));
@@ -314,7 +313,7 @@ Takeaway serving_takeaway(std::span<const ServingResult> results, const ServiceL
 }
 
 /// Both ends of the frontier: the most for a user, the most from a device.
-Takeaway frontier_takeaway(std::span<const ServingResult> results) {
+static Takeaway frontier_takeaway(std::span<const ServingResult> results) {
     const ServingResult *user = nullptr, *device = nullptr;
     for (const ServingResult& r : results) {
         if (!r.ok || !r.doubt.empty())
@@ -340,8 +339,6 @@ Takeaway frontier_takeaway(std::span<const ServingResult> results) {
             takeaway.lines.push_back(fmt::format("Not ranked: {}: {}.", r.hardware, r.doubt.text()));
     return takeaway;
 }
-
-} // namespace
 
 std::vector<std::string> serving_lines(std::span<const ServingResult> results, const ServedQuestion& asked) {
     return (asked.frontier ? frontier_takeaway(results) : serving_takeaway(results, asked.level)).lines;

@@ -11,11 +11,18 @@
 #include "archsim/serving/serving_result.hpp"
 #include "fields/json_members.hpp"
 
+#include <fmt/format.h>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace archsim {
+
+/// "Less sure: on H100, mixtures of experts such as mixtral-8x7b took 0.66 to 2.2 times as long as estimated
+/// here.": of a run whose steps measurements refute.
+inline std::string less_sure_text(const ServingResult& run) {
+    return fmt::format("Less sure: on {}, {}.", run.hardware, run.steps_refuted);
+}
 
 /// One row per run, and below it what each run says of load and waiting; with several runs a chart of
 /// throughput against waiting.
@@ -25,7 +32,8 @@ Report describe_serving(std::span<const ServingResult> results, const ServiceLev
 Report describe_frontier(std::span<const ServingResult> results);
 /// The table alone.
 Report tabulate_serving(std::span<const ServingResult> results);
-/// What was asked of servers: the same for every result but for its device and how devices share the model.
+/// The question asked of servers: the same for every result but for its device and how devices share the
+/// model.
 struct ServedQuestion {
     std::string model;
     std::vector<std::string> hardware;
@@ -38,10 +46,20 @@ struct ServedQuestion {
 };
 ServedQuestion served_question(const Model& model, std::vector<std::string> hardware,
                                const Conditions& conditions, ServingRequest request, ServiceLevel level = {});
-/// What the answer comes down to.
+/// The answer in a few sentences.
 std::vector<std::string> serving_lines(std::span<const ServingResult> results, const ServedQuestion& asked);
 /// Everything, keys with units.
 std::string serving_json(std::span<const ServingResult> results, const ServedQuestion& asked);
+
+/// A step that ServingPlan::on_step was told of.
+struct ServedStep {
+    double begins_s = 0;
+    StepLoad load;
+    StepCost cost;
+};
+/// The steps of a run as trace events, which Perfetto draws: a track for each engine, on it its steps, in
+/// them what their prompts add.
+std::string serving_trace(const ServingResult& result, std::span<const ServedStep> steps);
 
 /// Members of one engine.
 Members<Parallelism> engine_parallelism_members();

@@ -16,9 +16,7 @@
 
 namespace archsim {
 
-namespace {
-
-/// What Kubernetes calls a vendor's devices: kubernetes.io/docs/tasks/manage-gpus/scheduling-gpus/.
+/// Kubernetes' name for a vendor's devices: kubernetes.io/docs/tasks/manage-gpus/scheduling-gpus/.
 struct DevicePlugin {
     std::string_view vendor, resource;
 };
@@ -26,7 +24,7 @@ constexpr std::array kPlugins = {DevicePlugin{"NVIDIA", "nvidia.com/gpu"},
                                  DevicePlugin{"AMD", "amd.com/gpu"}};
 
 /// Words of a command.
-struct Words : std::vector<std::string> {
+struct CommandWords : std::vector<std::string> {
     template <class... Value>
     void flag(std::string_view name, const Value&... value) {
         emplace_back(name);
@@ -80,7 +78,8 @@ constexpr std::array kSettings = {
              "#speculative_config"}},
 };
 
-/// What engines call a format of cached keys and values; empty: they have none. Wide ones are the model's.
+/// The engines' names for a format of cached keys and values; empty: they have none. Wide ones are the
+/// model's.
 struct CacheFormat {
     Precision format;
     std::array<std::string_view, 3> name;
@@ -95,13 +94,13 @@ class Launch {
         : answer_(answer), device_(device), engine_(engine), checkpoint_(std::move(checkpoint)) {}
 
     const Parallelism& way() const { return device_.layout->run.parallelism; }
-    /// What no flag of the command says.
+    /// Remarks on what no flag of the command says.
     const std::vector<std::string>& remarks() const { return remarks_; }
 
-    Words command() {
+    CommandWords command() {
         if (checkpoint_.find('/') == std::string::npos)
             remark("no repository of {} is known: put the id or folder of yours in its place", checkpoint_);
-        Words w = engine_ == kSglang ? sglang() : engine_ == kTrtllm ? trtllm() : vllm();
+        CommandWords w = engine_ == kSglang ? sglang() : engine_ == kTrtllm ? trtllm() : vllm();
         add_weights(w);
         add_cache(w);
         for (const ServingField& field : serving_fields())
@@ -125,8 +124,8 @@ class Launch {
         remarks_.push_back(fmt::format(text, values...));
     }
 
-    Words vllm() const {
-        Words w{{"vllm", "serve", checkpoint_}};
+    CommandWords vllm() const {
+        CommandWords w{{"vllm", "serve", checkpoint_}};
         w.count("--tensor-parallel-size", way().tensor);
         w.count("--pipeline-parallel-size", way().pipeline);
         if (way().experts > 1) {
@@ -136,8 +135,8 @@ class Launch {
         return w;
     }
 
-    Words sglang() const {
-        Words w{{"python", "-m", "sglang.launch_server"}};
+    CommandWords sglang() const {
+        CommandWords w{{"python", "-m", "sglang.launch_server"}};
         w.flag("--model-path", checkpoint_);
         w.count("--tp-size", way().stage_devices());
         w.count("--pp-size", way().pipeline);
@@ -151,8 +150,8 @@ class Launch {
         return w;
     }
 
-    Words trtllm() {
-        Words w{{"trtllm-serve", checkpoint_}};
+    CommandWords trtllm() {
+        CommandWords w{{"trtllm-serve", checkpoint_}};
         w.count("--tp_size", way().stage_devices());
         w.count("--pp_size", way().pipeline);
         if (way().experts > 1)
@@ -163,7 +162,7 @@ class Launch {
     }
 
     /// A flag, or a line of the file of options.
-    void add_option(Words& w, std::string_view option, std::string_view value) {
+    void add_option(CommandWords& w, std::string_view option, std::string_view value) {
         if (const std::size_t space = option.find(' '); space != std::string_view::npos) {
             value = option.substr(space + 1);
             option = option.substr(0, space);
@@ -179,7 +178,7 @@ class Launch {
     }
 
     /// The flag for the format of weights, or what the checkpoint must be. One that states its own is run so.
-    void add_weights(Words& w) {
+    void add_weights(CommandWords& w) {
         if (answer_.quantised)
             return;
         const Precision weights = device_.layout->formats.weights;
@@ -195,7 +194,7 @@ class Launch {
     }
 
     /// Where the checkpoint says nothing of its cache, engines keep it in the model's own type.
-    void add_cache(Words& w) {
+    void add_cache(CommandWords& w) {
         const Precision cache = device_.layout->formats.kv_cache;
         constexpr std::array kOption = {"--kv-cache-dtype", "--kv-cache-dtype", "kv_cache_config.dtype"};
         if (bits_of(cache) >= bits_of(Precision::fp16)) {
@@ -209,7 +208,7 @@ class Launch {
         remark("a cache in {}: {} has none", name_of(cache), kEngineNames[engine_]);
     }
 
-    /// What was asked of a server, or what its stack decides.
+    /// The value asked of a server, or the one that its stack decides.
     std::string value_of(const ServingField& field) const {
         if (field.key == "max_sequences")
             return fmt::format("{}", limits().sequences);
@@ -219,7 +218,7 @@ class Launch {
         return texts.empty() ? "" : texts.front();
     }
 
-    void add_field(Words& w, const ServingField& field) {
+    void add_field(CommandWords& w, const ServingField& field) {
         const std::string value = value_of(field);
         if (value.empty() || std::find(kOfClients.begin(), kOfClients.end(), field.key) != kOfClients.end())
             return;
@@ -255,7 +254,7 @@ class Launch {
         return static_cast<std::int64_t>(std::ceil(most));
     }
 
-    void add_context(Words& words, const char* flag) {
+    void add_context(CommandWords& words, const char* flag) {
         if (longest() > 0)
             words.flag(flag, longest());
         else
@@ -285,7 +284,7 @@ class Launch {
     std::vector<std::string> remarks_;
 };
 
-std::string command_text(const std::vector<std::string>& words) {
+static std::string command_text(const std::vector<std::string>& words) {
     std::string text;
     for (std::size_t i = 0; i < words.size(); ++i) {
         const bool wraps = i > 0 && words[i].starts_with("--");
@@ -294,7 +293,7 @@ std::string command_text(const std::vector<std::string>& words) {
     return text;
 }
 
-std::string resource_of(const Session& session, const SizedDevice& device) {
+static std::string resource_of(const Session& session, const SizedDevice& device) {
     const std::string vendor = session.hardware().device(device.hardware).device->vendor;
     for (const DevicePlugin& plugin : kPlugins)
         if (plugin.vendor == vendor)
@@ -302,8 +301,6 @@ std::string resource_of(const Session& session, const SizedDevice& device) {
     throw UsageError(
         fmt::format("--emit kubernetes: no device plugin for vLLM on {} is known", device.hardware));
 }
-
-} // namespace
 
 std::string launch_stack(const Session& session, LaunchTarget target) {
     const std::string id = target == LaunchTarget::sglang   ? "sglang"
@@ -321,7 +318,7 @@ std::string launch_text(const Session& session, const SizingAnswer& answer, cons
                                                                  : kVllm;
     Launch launch(answer, device, engine, one_line(std::string(checkpoint))); // a name, no line of a script
     const Parallelism& way = launch.way();
-    const Words words = launch.command();
+    const CommandWords words = launch.command();
     std::string text =
         fmt::format("# {} on {} x {}: {}, {}, the limits hold with {:.0f} % (sized for {})\n",
                     one_line(answer.model), way.devices(), one_line(device.hardware), to_string(way),

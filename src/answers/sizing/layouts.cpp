@@ -69,8 +69,6 @@ std::optional<double> hourly_price(const Device& device, double each, double eng
            (options.years * kHoursPerYear);
 }
 
-namespace {
-
 // Formats of servers, the widest that helps first.
 constexpr std::array kNarrower = {"fp8", "int8", "w4a16"};
 // A limit that is missed is tried as long as what is waited, and by so much longer up to twice that.
@@ -79,19 +77,20 @@ constexpr int kLimits = 4;
 constexpr std::int64_t kMoreDevices = 4; // times as many
 constexpr double kRounded = 1e-9;        // of a number that has three digits already
 
-std::string devices_text(const SizedDevice& d) {
+static std::string devices_text(const SizedDevice& d) {
     const std::int64_t devices = d.layout->devices();
     return fmt::format("{} device{} ({})", devices, devices == 1 ? "" : "s",
                        to_string(d.layout->run.parallelism));
 }
 
 /// "a budget of 141 USD/h": of three digits, rounded up so that it is enough.
-std::string budget_text(double usd) {
+static std::string budget_text(double usd) {
     const double digit = std::pow(10, std::floor(std::log10(usd)) - 2);
     return fmt::format("a budget of {:g} USD/h", digit * std::ceil(usd / digit - kRounded));
 }
 
-/// What makes a device hold that does not: each change sized anew with every limit that was asked for.
+/// Changes that make a device hold which does not: each change sized anew with every limit that was asked
+/// for.
 class Remedies {
   public:
     Remedies(const SizingBasis& basis, const SizedDevice& miss) : basis_(basis), miss_(miss) {}
@@ -130,8 +129,8 @@ constexpr LongerLimit kLongerLimits[] = {
     {SizingLimit::time_per_token, "--tpot-p99", &ServiceLevel::time_per_token_s},
     {SizingLimit::end_to_end, "--e2e-p99", &ServiceLevel::end_to_end_s}};
 
-bool longer_limit_helps(Remedies& remedies, const SizingBasis& basis, const SizedDevice& miss,
-                        const Conditions& conditions) {
+static bool longer_limit_helps(Remedies& remedies, const SizingBasis& basis, const SizedDevice& miss,
+                               const Conditions& conditions) {
     const SizingPressure& over = miss.layout ? miss.layout->pressure : miss.nearest;
     for (const LongerLimit& longer : kLongerLimits) {
         double seconds = basis.request.level.*longer.seconds * std::max(1.0, over.ratio);
@@ -146,8 +145,6 @@ bool longer_limit_helps(Remedies& remedies, const SizingBasis& basis, const Size
     }
     return false;
 }
-
-} // namespace
 
 std::string remedy(const SizingBasis& basis, const SizedDevice& miss, const Conditions& conditions) {
     if (miss.layout && miss.holds)

@@ -28,8 +28,8 @@ double deviation_of(double share);
 /// probability.
 double largest_share(double known, const std::function<bool(double deviation)>& holds);
 
-/// What a wait is multiplied by so many standard errors from its estimate. Worked: 0.5 to 2 of the estimate
-/// at 90 %, 2.132 deviations (kErrorReach) above: 2.
+/// The factor on a wait so many standard errors from its estimate. Worked: 0.5 to 2 of the estimate at 90 %,
+/// 2.132 deviations (kErrorReach) above: 2.
 double wait_factor(const Spread& spread, double deviation);
 
 /// The limit that the waits of a run are nearest to, those for first tokens `first` times as long.
@@ -50,8 +50,8 @@ class Replicas {
     /// Engines of which no fewer keep up with the arrivals, where steps lie `deviation` standard errors above
     /// their estimate; `quickly`: by the steps that generate alone, without a simulation.
     std::int64_t fewest(double deviation, bool quickly = false);
-    /// What so many engines are nearest to under `load_factor` times the load. Of many engines a few are
-    /// simulated with their part of the load, unless `whole`: as serve_model does.
+    /// The limit that so many engines are nearest to under `load_factor` times the load. Of many engines a
+    /// few are simulated with their part of the load, unless `whole`: as serve_model does.
     SizingPressure pressure(std::int64_t engines, double deviation, double load_factor = 1,
                             bool whole = false);
     /// Whether they hold the limits under the load: pressure().ratio <= 1, of a run that ends as soon as that
@@ -85,7 +85,7 @@ class Replicas {
     Server server_;
     Spread first_, later_;
     double capacity_ = -1;
-    /// What was asked before is known: the search, its last check and the probability meet in some runs.
+    /// Earlier runs are kept: the search, its last check and the probability meet in some runs.
     struct Asked {
         std::int64_t engines = 0, alike = 0; ///< of the service, and simulated
         double deviation = 0, load_factor = 1;

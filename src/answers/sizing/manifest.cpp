@@ -9,10 +9,8 @@
 
 namespace archsim {
 
-namespace {
-
 /// A name as Kubernetes takes them (RFC 1123).
-std::string object_name(std::string_view text) {
+static std::string object_name(std::string_view text) {
     std::string name;
     for (const char c : text)
         name += (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c
@@ -22,16 +20,16 @@ std::string object_name(std::string_view text) {
 }
 
 /// An item of a list: YAML takes JSON's escapes in double quotes.
-std::string item(std::string_view text) {
+static std::string item(std::string_view text) {
     std::string quoted;
     for (const char c : text)
         quoted += c == '"' || c == '\\' ? std::string{'\\', c} : std::string(1, c);
     return fmt::format("\n        - \"{}\"", quoted);
 }
 
-/// What the container runs: the image starts "vllm serve"; with several nodes a script in it starts Ray on
-/// the leader and joins the workers to it (docs.vllm.ai/en/latest/deployment/frameworks/lws/).
-std::string start_of(const ManifestOf& of, std::string_view role) {
+/// The command of the container: the image starts "vllm serve"; with several nodes a script in it starts Ray
+/// on the leader and joins the workers to it (docs.vllm.ai/en/latest/deployment/frameworks/lws/).
+static std::string start_of(const ManifestOf& of, std::string_view role) {
     if (role.empty())
         return "args:" + joined(std::span(of.engine).subspan(2), item, "");
     const std::string script = "bash /vllm-workspace/examples/online_serving/multi-node-serving.sh";
@@ -43,7 +41,7 @@ std::string start_of(const ManifestOf& of, std::string_view role) {
 }
 
 /// A pod with one container, each line behind so many spaces.
-std::string pod(const ManifestOf& of, const std::string& role, std::size_t indent) {
+static std::string pod(const ManifestOf& of, const std::string& role, std::size_t indent) {
     constexpr std::string_view kServes = R"(
       ports:
         - containerPort: 8000
@@ -77,8 +75,6 @@ spec:
         text += std::string(indent, ' ') + line + "\n";
     return text;
 }
-
-} // namespace
 
 std::string manifest(const ManifestOf& of) {
     const std::string name = object_name(of.model);

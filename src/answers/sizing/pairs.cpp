@@ -12,8 +12,6 @@
 
 namespace archsim {
 
-namespace {
-
 // Devices whose pairs are looked at: the cheapest in their own right, and no more simulations than those of
 // single devices.
 constexpr std::size_t kMostPaired = 6;
@@ -36,7 +34,7 @@ struct Pool {
 };
 
 /// The fewest devices of an engine that holds the model.
-Pool pool_of(const SizingBasis& basis, const std::string& hardware, const Conditions& conditions) {
+static Pool pool_of(const SizingBasis& basis, const std::string& hardware, const Conditions& conditions) {
     Pool pool;
     try {
         pool.device = basis.session.hardware().device(hardware).device;
@@ -55,7 +53,7 @@ Pool pool_of(const SizingBasis& basis, const std::string& hardware, const Condit
     return pool;
 }
 
-std::optional<double> transfer_rate(const Pool& a, const Pool& b) {
+static std::optional<double> transfer_rate(const Pool& a, const Pool& b) {
     return network_between(*a.device, a.each(), *b.device, b.each());
 }
 
@@ -162,8 +160,6 @@ class PairSizer {
     const Pool& prompts_;
     const Pool& answers_;
 };
-
-} // namespace
 
 void size_pairs(const SizingBasis& basis, const std::vector<const Conditions*>& conditions,
                 SizingAnswer& answer) {

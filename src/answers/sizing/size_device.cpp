@@ -13,8 +13,6 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr double kByEstimate = 0.5; // share of what holds by the estimate alone
 constexpr double kNoMore = 0.02;    // of the likelihood, for which nobody takes many more devices
 constexpr double kGramsPerKg = 1000, kWattsPerKw = 1000, kMilliseconds = 1000;
@@ -31,8 +29,8 @@ struct Found {
     }
 };
 
-std::shared_ptr<const Runtime> stack_of(const SizingBasis& basis, const std::string& hardware,
-                                        const Conditions& conditions) {
+static std::shared_ptr<const Runtime> stack_of(const SizingBasis& basis, const std::string& hardware,
+                                               const Conditions& conditions) {
     const HardwareDatabase& database = basis.session.hardware();
     const Device& device = *database.device(hardware).device;
     return database.runtime_for(device, conditions.stack.empty()
@@ -68,7 +66,7 @@ class DeviceSizer {
                 "the limits hold with {:g} %, which more devices hardly raise; {:g} % are asked for",
                 100 * out.layout->probability, 100 * basis_.request.confidence);
     }
-    /// Of the service; 0: there is none.
+    /// The devices of the service; 0: there is none.
     std::int64_t devices() const { return best_.devices(); }
 
   private:
@@ -291,7 +289,7 @@ struct InFormat {
 
 /// Less is better: one that holds, if need be beyond the budget, with fewer devices; of what does not hold
 /// the likelier, or nearer to it.
-std::tuple<bool, bool, bool, double, double> burden(const SizedDevice& d) {
+static std::tuple<bool, bool, bool, double, double> burden(const SizedDevice& d) {
     const double devices = d.layout ? static_cast<double>(d.layout->devices()) : 0,
                  miss = d.layout ? -d.layout->probability : d.nearest.ratio;
     return {!(d.holds && d.within_budget), !d.holds, !d.layout, d.holds ? devices : miss,
@@ -299,7 +297,7 @@ std::tuple<bool, bool, bool, double, double> burden(const SizedDevice& d) {
 }
 
 /// Whether `a` is the better of two formats. Only what decides is simulated.
-bool better(InFormat& a, InFormat& b, const SizingBasis& basis) {
+static bool better(InFormat& a, InFormat& b, const SizingBasis& basis) {
     if (basis.request.budget_usd_per_hour <= 0 && (a.out.holds || b.out.holds)) {
         if (a.out.holds != b.out.holds)
             return a.out.holds;
@@ -312,12 +310,12 @@ bool better(InFormat& a, InFormat& b, const SizingBasis& basis) {
 }
 
 /// Whether the stack has files of weights in a format that nobody asked for.
-bool offers(const Runtime& stack, Precision weights) {
+static bool offers(const Runtime& stack, Precision weights) {
     return stack.allows(weights) || contains(stack.weight_only, weights);
 }
 
-InFormat in_format(const SizingBasis& basis, const std::string& hardware, const Conditions& conditions,
-                   std::int64_t known) {
+static InFormat in_format(const SizingBasis& basis, const std::string& hardware, const Conditions& conditions,
+                          std::int64_t known) {
     InFormat made;
     SizedDevice& out = made.out;
     out.hardware = hardware;
@@ -336,8 +334,6 @@ InFormat in_format(const SizingBasis& basis, const std::string& hardware, const 
         made.describe();
     return made;
 }
-
-} // namespace
 
 std::vector<Parallelism> engine_ways(const SizingBasis& basis, const std::string& hardware,
                                      const Conditions& conditions) {

@@ -20,11 +20,9 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr double kSecondsPerHour = 3600;
 
-void check(const SizingRequest& r) {
+static void check(const SizingRequest& r) {
     if (!(r.serving.load.rate_per_s > 0) == !(r.serving.plan.concurrency > 0) ||
         (r.users > 0 && r.serving.load.trace != nullptr))
         throw UsageError("a size needs one load: requests per second (--rate), users (--users), requests in "
@@ -39,7 +37,7 @@ void check(const SizingRequest& r) {
 constexpr ServiceLevel kUsualLevel = {2, 0.2, 0};
 
 /// With what a load says of itself: the rate of a recording, and mean lengths where they are listed.
-SizingRequest settled_load(SizingRequest r) {
+static SizingRequest settled_load(SizingRequest r) {
     RequestPlan& load = r.serving.load;
     double prompt = 0, output = 0, count = 0;
     const auto add = [&](std::int64_t in, std::int64_t out) {
@@ -76,7 +74,7 @@ SizingRequest settled_load(SizingRequest r) {
 
 /// The best of those that hold, by a number that is least; absent where it is for nobody.
 template <class Number>
-std::optional<std::size_t> least(
+static std::optional<std::size_t> least(
     const std::vector<SizedDevice>& devices, Number&& number,
     const std::function<bool(const SizedDevice&)>& counts = [](const SizedDevice&) { return true; }) {
     std::optional<std::size_t> best;
@@ -96,7 +94,7 @@ std::optional<std::size_t> least(
 
 /// The smallest miss: of what holds with too little confidence or for too much money the likeliest or
 /// cheapest, else of what one request alone comes nearest with.
-std::optional<std::size_t> nearest_of(const SizingAnswer& answer) {
+static std::optional<std::size_t> nearest_of(const SizingAnswer& answer) {
     std::optional<std::size_t> best;
     const auto rank = [&](const SizedDevice& d) {
         const double budget = answer.request.budget_usd_per_hour;
@@ -112,8 +110,6 @@ std::optional<std::size_t> nearest_of(const SizingAnswer& answer) {
             best = i;
     return best;
 }
-
-} // namespace
 
 std::optional<double> SizedLayout::usd_per_month() const {
     return usd_per_hour ? std::optional(kHoursPerMonth * *usd_per_hour) : std::nullopt;

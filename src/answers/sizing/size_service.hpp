@@ -88,7 +88,7 @@ struct SizedDevice {
     std::optional<SizedLayout> layout; ///< also where the limits hold with less than the confidence
     bool holds = false;                ///< with the confidence asked for
     bool within_budget = true;
-    /// What measurements of the user's own made of the estimates, whether or not it holds.
+    /// The effect of the user's own measurements on the estimates, whether or not it holds.
     GivenWaits given;
     std::string reason;      ///< one sentence where it does not hold, or has no price
     SizingPressure nearest;  ///< without a layout: of one request alone, best layout

@@ -8,16 +8,14 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr const char* kMoneyGroup = "Energy and money";
 
-std::vector<std::string> number_or_none(double value, const char* unit = "") {
+static std::vector<std::string> number_or_none(double value, const char* unit = "") {
     return value > 0 ? std::vector{fmt::format("{}{}", value, unit)} : std::vector<std::string>{};
 }
 
 /// "20USD/h", "4000USD/month", or 20 an hour.
-void give_budget(const std::string& text, const std::string& name, SizingRequest& request) {
+static void give_budget(const std::string& text, const std::string& name, SizingRequest& request) {
     const auto rate = parse_usd_per_hour(text), usd = rate ? rate : parse_usd(text);
     if (!usd || *usd <= 0)
         throw UsageError(fmt::format("{}: expected US dollars an hour or a month (20USD/h, 4000USD/month; no "
@@ -26,7 +24,7 @@ void give_budget(const std::string& text, const std::string& name, SizingRequest
     request.budget_usd_per_hour = *usd;
 }
 
-std::vector<SizingField> user_fields() {
+static std::vector<SizingField> user_fields() {
     constexpr std::int64_t kMostUsers = 1 << 30;
     return {{.key = "users",
              .kind = FieldKind::whole,
@@ -51,7 +49,7 @@ std::vector<SizingField> user_fields() {
                            })}};
 }
 
-std::vector<SizingField> bound_fields() {
+static std::vector<SizingField> bound_fields() {
     constexpr std::int64_t kMostDevices = 1 << 20;
     return {
         {.key = "confidence",
@@ -90,8 +88,6 @@ std::vector<SizingField> bound_fields() {
          .print = [](const SizingRequest& r) { return number_or_none(static_cast<double>(r.most_devices)); },
          .parse = into_whole(member_at(&SizingRequest::most_devices), 1, kMostDevices)}};
 }
-
-} // namespace
 
 const FieldTable<SizingRequest>& sizing_fields() {
     static const FieldTable<SizingRequest> all = [] {

@@ -1,6 +1,6 @@
 #pragma once
-// What is asked of a sizing beside its load and the question: limits on waiting, users, money, a row for
-// each. size_service's flags, Python's keywords, the page and JSON requests are these rows.
+// The fields of a sizing beside its load and the question: limits on waiting, users, money, a row for each.
+// size_service's flags, Python's keywords, the page and JSON requests are these rows.
 
 #include "answers/sizing/size_service.hpp"
 #include "fields/serving_fields.hpp"

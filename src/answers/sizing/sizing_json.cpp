@@ -5,18 +5,14 @@
 #include "core/lists.hpp"
 #include "fields/question_json.hpp"
 #include "report/blocks/result_text.hpp"
-#include "report/render/answer_document.hpp"
-#include "result/ranking.hpp"
 
 namespace archsim {
 
-namespace {
-
-std::optional<double> sized_or_null(std::optional<double> value) {
+static std::optional<double> sized_or_null(std::optional<double> value) {
     return value ? finite(*value) : std::nullopt;
 }
 
-Members<SizingPressure> sizing_pressure_members() {
+static Members<SizingPressure> sizing_pressure_members() {
     return {{"limit", "nearest to what is allowed, or furthest beyond", &SizingPressure::limit,
              UpTo{SizingLimit::queue}},
             {"value", "seconds; of the queue, arrivals over completions",
@@ -27,7 +23,7 @@ Members<SizingPressure> sizing_pressure_members() {
             {"batch_full", "an engine runs as many sequences as it may", &SizingPressure::batch_full}};
 }
 
-Members<SizedMemory> sized_memory_members() {
+static Members<SizedMemory> sized_memory_members() {
     return {
         {"weights_bytes", "", &SizedMemory::weights},
         {"cache_bytes", "keys and values in use at most", &SizedMemory::cache},
@@ -36,11 +32,11 @@ Members<SizedMemory> sized_memory_members() {
         {"capacity_bytes", "", &SizedMemory::capacity}};
 }
 
-std::array<double, 2> sized_p99_interval(const PercentileBounds& bounds) {
+static std::array<double, 2> sized_p99_interval(const PercentileBounds& bounds) {
     return {bounds.low.p99, bounds.high.p99};
 }
 
-Members<SizedLayout> sized_layout_members() {
+static Members<SizedLayout> sized_layout_members() {
     using L = SizedLayout;
     return {
         {"devices", "of the whole service", &L::devices},
@@ -83,7 +79,7 @@ Members<SizedLayout> sized_layout_members() {
         {"notes", "", [](const L& l) { return l.run.notes; }}};
 }
 
-Members<SizedDevice> sized_device_members() {
+static Members<SizedDevice> sized_device_members() {
     using D = SizedDevice;
     return {{"hardware", "", &D::hardware},
             {"runtime", "software stack", [](const D& d) { return nonempty(d.runtime); }},
@@ -107,13 +103,13 @@ struct SizedPool {
     Parallelism way;
 };
 
-Members<SizedPool> sized_pool_members() {
+static Members<SizedPool> sized_pool_members() {
     return {{"hardware", "", [](auto& p) { return p.hardware; }},
             {"engines", "", &SizedPool::engines},
             {"parallelism", "of one engine", &SizedPool::way, engine_parallelism_members()}};
 }
 
-Members<SizedPair> sized_pair_members() {
+static Members<SizedPair> sized_pair_members() {
     using P = SizedPair;
     return {
         {"prompts", "engines that read prompts",
@@ -141,7 +137,7 @@ Members<SizedPair> sized_pair_members() {
         {"pressure", "under the load, by the estimate", &P::pressure, sizing_pressure_members()}};
 }
 
-Members<SizingAnswer> sizing_request_members() {
+static Members<SizingAnswer> sizing_request_members() {
     using A = SizingAnswer;
     std::vector<Member<SizingRequest>> own;
     for (const SizingField& field : sizing_fields())
@@ -177,7 +173,7 @@ Members<SizingAnswer> sizing_request_members() {
         }));
 }
 
-Members<SizingAnswer> sizing_load_members() {
+static Members<SizingAnswer> sizing_load_members() {
     using A = SizingAnswer;
     const auto load = [](const A& a) { return a.request.serving.load; };
     return {{"rate_per_s", "requests that arrive; null: users instead",
@@ -197,7 +193,7 @@ Members<SizingAnswer> sizing_load_members() {
             {"seed", "", [=](const A& a) { return load(a).seed; }}};
 }
 
-Members<SizingAnswer> sizing_limit_members() {
+static Members<SizingAnswer> sizing_limit_members() {
     using A = SizingAnswer;
     return {{"time_to_first_token_p99_s", "null: no limit",
              [](const A& a) { return positive(a.request.level.time_to_first_s); }},
@@ -211,9 +207,10 @@ Members<SizingAnswer> sizing_limit_members() {
              [](const A& a) { return positive(a.request.budget_usd_per_hour); }}};
 }
 
-AnswerDocument<SizingAnswer> sizing_document() {
+AnswerDocument document_of(const SizingAnswer& answer, const PlainView&) {
     using A = SizingAnswer;
-    return {"size_service",
+    return {answer,
+            "size_service",
             "how many devices serve a load within limits",
             {{"request", "what was asked", std::identity{}, sizing_request_members()},
              {"model", "", &A::model},
@@ -235,16 +232,6 @@ AnswerDocument<SizingAnswer> sizing_document() {
               &A::pairs, sized_pair_members()},
              {"unpaired", "pairs that could not be estimated, and why", &A::unpaired},
              {"results", "", &A::devices, sized_device_members()}}};
-}
-
-} // namespace
-
-nlohmann::ordered_json size_service_schema() {
-    return sizing_document().schema();
-}
-
-std::string to_json(const SizingAnswer& answer, const PlainView&) {
-    return sizing_document().text(answer);
 }
 
 } // namespace archsim

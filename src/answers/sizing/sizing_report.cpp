@@ -5,7 +5,6 @@
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/verdict.hpp"
 #include "result/cost_terms.hpp"
-#include "result/ranking.hpp"
 
 #include <fmt/format.h>
 
@@ -15,31 +14,29 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr double kSizingMilli = 1e-3, kSizingGiga = 1e9;
 
 using SizingColumn = ColumnOf<SizedDevice>;
 
 /// A column of what only a layout has.
 template <class Get>
-SizingColumn layout_column(Column column, Get get) {
+static SizingColumn layout_column(Column column, Get get) {
     return {std::move(column), [=](const SizedDevice& d) { return d.layout ? get(*d.layout) : Cell{}; }};
 }
 template <class Get>
-SizingColumn layout_number(Column column, Get get) {
+static SizingColumn layout_number(Column column, Get get) {
     return {std::move(column), 1, [get](const SizedDevice& d) {
                 return d.layout ? std::optional<double>(std::invoke(get, *d.layout)) : std::nullopt;
             }};
 }
 /// One of its run.
 template <class Get>
-SizingColumn run_number(Column column, Get get) {
+static SizingColumn run_number(Column column, Get get) {
     return layout_number(std::move(column), [get](const SizedLayout& l) { return std::invoke(get, l.run); });
 }
 
-SizingColumn p99_column(const char* heading, const char* key, Percentiles ServingSummary::*waits,
-                        PercentileBounds WaitBounds::*bounds) {
+static SizingColumn p99_column(const char* heading, const char* key, Percentiles ServingSummary::*waits,
+                               PercentileBounds WaitBounds::*bounds) {
     return layout_column(least_best(heading, "ms", key), [=](const SizedLayout& l) {
         const double value = (l.run.summary.*waits).p99;
         Cell cell = cell_in(kSizingMilli, value);
@@ -49,7 +46,7 @@ SizingColumn p99_column(const char* heading, const char* key, Percentiles Servin
     });
 }
 
-std::vector<SizingColumn> sizing_columns(std::string_view basis, bool with_reasons) {
+static std::vector<SizingColumn> sizing_columns(std::string_view basis, bool with_reasons) {
     using L = const SizedLayout&;
     std::vector<SizingColumn> columns = {
         {{"Hardware", "", "hardware"}, &SizedDevice::hardware},
@@ -95,7 +92,7 @@ std::vector<SizingColumn> sizing_columns(std::string_view basis, bool with_reaso
     return columns;
 }
 
-Table memory_table(const SizingAnswer& answer) {
+static Table memory_table(const SizingAnswer& answer) {
     const auto gigabytes = [](double SizedMemory::*part) {
         return [part](const SizedDevice& d) { return d.layout->memory.*part; };
     };
@@ -118,7 +115,7 @@ Table memory_table(const SizingAnswer& answer) {
     return table;
 }
 
-Table pairs_table(const SizingAnswer& answer) {
+static Table pairs_table(const SizingAnswer& answer) {
     using P = SizedPair;
     const auto p99 = [](Percentiles ServingSummary::*of) {
         return [of](const P& p) { return time_cell((p.summary.*of).p99); };
@@ -150,7 +147,7 @@ Table pairs_table(const SizingAnswer& answer) {
     return table;
 }
 
-std::string load_text(const SizingAnswer& answer) {
+static std::string load_text(const SizingAnswer& answer) {
     const SizingRequest& r = answer.request;
     const RequestPlan& load = r.serving.load;
     std::string text =
@@ -176,7 +173,7 @@ std::string load_text(const SizingAnswer& answer) {
 
 /// Devices by the reason for which they do not hold, where the takeaway has no room for it, or cannot be
 /// compared.
-Bullets reasons(const SizingAnswer& answer) {
+static Bullets reasons(const SizingAnswer& answer) {
     Bullets out;
     const bool told = takeaway_names_every_miss(answer);
     std::map<std::string, std::pair<std::size_t, std::string>> grouped; // reason to order and names
@@ -204,8 +201,6 @@ Bullets reasons(const SizingAnswer& answer) {
     out.items = std::move(lines);
     return out;
 }
-
-} // namespace
 
 Report describe(const SizingAnswer& answer, const PlainView&, Format format) {
     Report report{fmt::format("Sizing {}: {}", answer.model, load_text(answer)), {}};

@@ -9,6 +9,7 @@
 
 #include "answers/sizing/size_service.hpp"
 #include "archsim/extend/renderer.hpp"
+#include "report/render/answer_document.hpp"
 
 #include <string>
 
@@ -17,7 +18,7 @@ namespace archsim {
 /// The answer first, then one row per device and format, and why the others are not among them.
 Report describe(const SizingAnswer& answer, const PlainView& view, Format format);
 /// Everything, keys with units.
-std::string to_json(const SizingAnswer& answer, const PlainView& view);
+AnswerDocument document_of(const SizingAnswer& answer, const PlainView& view);
 
 // The answer of a sizing in a few lines.
 

@@ -1,21 +1,22 @@
 #include "answers/sizing/sizing_report.hpp"
 
+#include "answers/serving/serving_report.hpp"
 #include "core/lists.hpp"
+#include "core/text.hpp"
 #include "report/blocks/number_format.hpp"
 
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <vector>
 
 namespace archsim {
 
-namespace {
-
 constexpr std::size_t kMostNamed = 3;
 
-std::string name_text(const SizingAnswer& answer, const SizedDevice& d) {
+static std::string name_text(const SizingAnswer& answer, const SizedDevice& d) {
     for (const SizedDevice& other : answer.devices)
         if (&other != &d && other.hardware == d.hardware)
             return d.hardware + " in " + d.precision;
@@ -23,7 +24,7 @@ std::string name_text(const SizingAnswer& answer, const SizedDevice& d) {
 }
 
 /// "H100, 4 devices (tp=2,dp=2), bf16, vLLM".
-std::string layout_text(const SizedDevice& d) {
+static std::string layout_text(const SizedDevice& d) {
     const std::int64_t devices = d.layout->devices();
     const std::string way = to_string(d.layout->run.parallelism);
     const std::string count =
@@ -32,7 +33,7 @@ std::string layout_text(const SizedDevice& d) {
 }
 
 /// "6.88 USD/h rented (AWS p5.48xlarge / 8, 2025-06)"
-std::string money_text(const SizingAnswer& answer, const SizedDevice& d) {
+static std::string money_text(const SizingAnswer& answer, const SizedDevice& d) {
     return d.layout->usd_per_hour
                ? fmt::format("{} USD/h {} ({})", format_number(*d.layout->usd_per_hour),
                              basis_text(answer.basis), d.price_basis)
@@ -40,12 +41,12 @@ std::string money_text(const SizingAnswer& answer, const SizedDevice& d) {
                                                          : "no rental price in the database");
 }
 
-std::string probability_text(double probability) {
+static std::string probability_text(double probability) {
     return fmt::format("{:g} %", 100 * probability);
 }
 
 /// "Prompts on L40S (2), answers on H100 (1): 7.3 USD/h rented, ..."
-std::string pair_text(const SizingAnswer& answer, const SizedPair& p) {
+static std::string pair_text(const SizingAnswer& answer, const SizedPair& p) {
     const auto pool = [](const std::string& hardware, const Parallelism& way, std::int64_t engines) {
         return fmt::format("{} x {}{}", engines * way.engine_devices(), hardware,
                            way.engine_devices() > 1 ? " (" + to_string(way) + " each)" : "");
@@ -60,7 +61,7 @@ std::string pair_text(const SizingAnswer& answer, const SizedPair& p) {
 }
 
 /// Devices that do not hold, but for the nearest, which has its own line.
-std::vector<const SizedDevice*> misses(const SizingAnswer& answer) {
+static std::vector<const SizedDevice*> misses(const SizingAnswer& answer) {
     std::vector<const SizedDevice*> out;
     for (std::size_t i = 0; i < answer.devices.size(); ++i)
         if (const SizedDevice& d = answer.devices[i]; !(d.holds && d.within_budget) && answer.nearest != i)
@@ -69,7 +70,7 @@ std::vector<const SizedDevice*> misses(const SizingAnswer& answer) {
 }
 
 /// "Do not hold the limits: L4 (why), A10 (why) and 3 more."
-std::string misses_text(const SizingAnswer& answer) {
+static std::string misses_text(const SizingAnswer& answer) {
     const std::vector<const SizedDevice*> all = misses(answer);
     const std::size_t count = all.size();
     std::string text;
@@ -83,23 +84,47 @@ std::string misses_text(const SizingAnswer& answer) {
                : (count == 1 ? "Does not hold the limits: " : "Do not hold the limits: ") + text + ".";
 }
 
-/// "Not ranked: Trainium2, 2 devices (tp=2), bf16: 0.2 USD/h rented (projection: ...)." Those that hold the
-/// limits and may not be named first, for less than the cheapest that may.
-std::string doubted_text(const SizingAnswer& answer) {
-    const double least = answer.cheapest ? *answer.devices[*answer.cheapest].layout->usd_per_hour : INFINITY;
-    std::string text;
-    std::size_t count = 0;
+/// Those that hold the limits and may not be named first, for less money, or with fewer devices, than the
+/// cheapest that may; cheapest first.
+static std::vector<const SizedDevice*> doubted_of(const SizingAnswer& answer) {
+    const SizedLayout* const best = answer.cheapest ? &*answer.devices[*answer.cheapest].layout : nullptr;
+    const auto usd = [](const SizedDevice* d) { return d->layout->usd_per_hour.value_or(0); };
+    std::vector<const SizedDevice*> all;
     for (const SizedDevice& d : answer.devices)
-        if (d.holds && d.within_budget && !d.doubt.empty() && d.layout->usd_per_hour.value_or(0) < least &&
-            ++count <= kMostNamed)
-            text += fmt::format("{}{}: {} ({})", text.empty() ? "" : "; ", layout_text(d),
-                                money_text(answer, d), d.doubt.text());
-    if (count > kMostNamed)
-        text += fmt::format("; and {} more", count - kMostNamed);
-    return text.empty() ? text : fmt::format("Not ranked: {}.", text);
+        if (d.holds && d.within_budget && !d.doubt.empty() &&
+            (best == nullptr || usd(&d) < *best->usd_per_hour || d.layout->devices() < best->devices()))
+            all.push_back(&d);
+    std::ranges::stable_sort(all, {}, usd);
+    return all;
 }
 
-} // namespace
+/// "Not ranked: RTX 3090, 1 device, 0.0698 USD/h (projected); and 2 more."
+static std::string doubted_text(const SizingAnswer& answer, const std::vector<const SizedDevice*>& all) {
+    const std::size_t named = std::min(all.size(), kMostNamed);
+    std::string text;
+    for (std::size_t i = 0; i < named; ++i) {
+        const SizedLayout& l = *all[i]->layout;
+        text += fmt::format(
+            "{}{}, {}{} ({})", text.empty() ? "Not ranked: " : "; ", name_text(answer, *all[i]),
+            plural(static_cast<std::size_t>(l.devices()), "device"),
+            l.usd_per_hour ? fmt::format(", {} USD/h", format_number(*l.usd_per_hour)) : std::string(),
+            name_of(all[i]->doubt.standing));
+    }
+    if (all.size() > named)
+        text += fmt::format("; and {} more", all.size() - named);
+    return text.empty() ? text : text + ".";
+}
+
+/// Why they are not, each reason once.
+static std::string reasons_text(const SizingAnswer& answer, const std::vector<const SizedDevice*>& all) {
+    std::map<std::string, std::vector<std::string>> by_reason;
+    for (std::size_t i = 0; i < std::min(all.size(), kMostNamed); ++i)
+        by_reason[all[i]->doubt.text()].push_back(name_text(answer, *all[i]));
+    std::string text;
+    for (const auto& [why, names] : by_reason)
+        text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", names_text(names), why);
+    return text.empty() ? text : text + ".";
+}
 
 bool takeaway_names_every_miss(const SizingAnswer& answer) {
     return misses(answer).size() <= kMostNamed;
@@ -163,24 +188,46 @@ static Takeaway none_takeaway(const SizingAnswer& answer, const std::string& dou
 static Takeaway single_takeaway(const SizingAnswer& answer) {
     Takeaway out;
     const auto at = [&](std::optional<std::size_t> i) -> const SizedDevice& { return answer.devices[*i]; };
-    const std::string doubted = doubted_text(answer);
-    if (!answer.fewest)
-        return none_takeaway(answer, doubted);
+    const std::vector<const SizedDevice*> unranked = doubted_of(answer);
+    const std::string doubted = doubted_text(answer, unranked);
+    const std::string reasons = reasons_text(answer, unranked);
+    if (!answer.fewest) {
+        out = none_takeaway(answer, doubted);
+        if (!reasons.empty())
+            out.lines.push_back(reasons);
+        return out;
+    }
     const std::optional<std::size_t> first = answer.cheapest ? answer.cheapest : answer.fewest;
     const auto told = [&](const char* what, std::optional<std::size_t> which, const std::string& more) {
         const SizedDevice& d = at(which);
         out.lines.push_back(fmt::format("{}: {}: {}, {} likely to hold {}.", what, layout_text(d), more,
                                         probability_text(d.layout->probability), limits_words(answer)));
     };
+    // What may not be named first, and why the first is less sure, stand in the first rows: less is said
+    // beside the cheapest then. Nobody else needs fewer devices: neither those that are ranked, nor others.
+    const ServingResult& run = at(first).layout->run;
+    const bool alone = doubted.empty() && run.steps_refuted.empty();
+    const bool none_fewer = alone && answer.fewest == answer.cheapest;
     if (answer.cheapest)
         told("Cheapest", answer.cheapest,
-             money_text(answer, at(answer.cheapest)) +
-                 (answer.fewest == answer.cheapest ? ", no other needs fewer devices" : ""));
+             money_text(answer, at(answer.cheapest)) + (none_fewer ? ", no other needs fewer devices" : ""));
+    const auto tell_doubts = [&] {
+        if (!run.steps_refuted.empty())
+            out.lines.push_back(less_sure_text(run));
+        if (!doubted.empty())
+            out.lines.push_back(doubted);
+    };
+    if (answer.cheapest)
+        tell_doubts();
     if (answer.greenest == answer.fewest && answer.fewest != answer.cheapest) {
         told("Fewest devices and lowest carbon", answer.fewest, money_text(answer, at(answer.fewest)));
     } else if (answer.greenest == answer.cheapest) {
-        out.lines.back() += fmt::format(" Lowest carbon, too: {} g CO2e/h.",
-                                        format_number(at(answer.greenest).layout->carbon_g_per_hour));
+        const std::string carbon = fmt::format("Lowest carbon, too: {} g CO2e/h.",
+                                               format_number(at(answer.greenest).layout->carbon_g_per_hour));
+        if (alone)
+            out.lines.front() += " " + carbon;
+        else
+            out.lines.push_back(carbon);
     } else {
         const SizedLayout& l = *at(answer.greenest).layout;
         told("Lowest carbon", answer.greenest,
@@ -189,20 +236,22 @@ static Takeaway single_takeaway(const SizingAnswer& answer) {
     }
     if (answer.fewest != answer.cheapest && answer.fewest != answer.greenest)
         told("Fewest devices", answer.fewest, money_text(answer, at(answer.fewest)));
-    if (!answer.cheapest)
+    if (!answer.cheapest) {
+        tell_doubts();
         out.lines.push_back(
             fmt::format("None that holds has a {} in the database: {}, --price {}=USD{} gives one.",
                         answer.basis == Tenure::buy ? "list price" : "rental price",
                         answer.basis == Tenure::buy ? "--rent compares rentals" : "--buy compares purchases",
                         at(first).hardware, answer.basis == Tenure::buy ? "" : "/h"));
+    }
     if (answer.elsewhere)
         out.lines.push_back(fmt::format(
             "Cheaper at a {}, whose prices do not compare with a {}'s: {}: {}.", at(answer.elsewhere).market,
             at(first).market, layout_text(at(answer.elsewhere)), money_text(answer, at(answer.elsewhere))));
-    if (!doubted.empty())
-        out.lines.push_back(doubted);
     if (std::string misses = misses_text(answer); !misses.empty())
         out.lines.push_back(std::move(misses));
+    if (!reasons.empty())
+        out.lines.push_back(reasons);
     return out;
 }
 

@@ -7,7 +7,6 @@
 #include "report/blocks/ranking_table.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
-#include "report/render/answer_document.hpp"
 #include "result/cost_terms.hpp"
 #include "result/format_parts.hpp"
 #include "session/prepared.hpp"
@@ -91,10 +90,8 @@ Study run_study(const Session& session, StudyRequest request) {
     return study;
 }
 
-namespace {
-
 /// "12 of 14 combinations run. Fastest most often: H100 (5 of 6)." The best of a group is its first place.
-std::vector<std::string> study_lines(const Study& study) {
+static std::vector<std::string> study_lines(const Study& study) {
     const Metric& by = ranked_by(study.request.conditions);
     std::map<std::string, std::size_t> wins;
     std::size_t decided = 0;
@@ -112,7 +109,7 @@ std::vector<std::string> study_lines(const Study& study) {
     return lines;
 }
 
-Facts study_summary(const Study& study) {
+static Facts study_summary(const Study& study) {
     const StudyRequest& q = study.request;
     Facts facts;
     facts.add("Combinations",
@@ -125,7 +122,7 @@ Facts study_summary(const Study& study) {
     return facts;
 }
 
-MetricView study_view(const Study& study) {
+static MetricView study_view(const Study& study) {
     return {study.request.metrics,
             study.groups.empty() ? CostOptions{} : on_one_basis(study.groups.front().results, {})};
 }
@@ -135,7 +132,7 @@ struct FirstPlace {
     const Result* best; ///< null: none may be named first
     bool tied;
 };
-Table winners(const Study& study) {
+static Table winners(const Study& study) {
     using F = FirstPlace;
     const Metric& by = ranked_by(study.request.conditions);
     std::vector<FirstPlace> rows;
@@ -175,7 +172,7 @@ Table winners(const Study& study) {
 }
 
 /// Every cell, group by group, best first.
-std::vector<RankedResult> study_rows(const Study& study) {
+static std::vector<RankedResult> study_rows(const Study& study) {
     return flattened(study.groups, [&](const StudyGroup& group) {
         return ranked(
             {group.results, static_cast<double>(group.batch_size), &ranked_by(study.request.conditions)},
@@ -183,14 +180,14 @@ std::vector<RankedResult> study_rows(const Study& study) {
     });
 }
 
-/// What is asked of every cell, under the keys of a study file; devices are its hardware.
-std::string study_key(const std::string& key) {
+/// The question asked of every cell, under the keys of a study file; devices are its hardware.
+static std::string study_key(const std::string& key) {
     if (key == "batch_size" || key == "precision" || key == "runtime")
         return "";
     return key == "devices" ? "device_count" : key;
 }
 
-Members<Study> study_request_members() {
+static Members<Study> study_request_members() {
     using S = Study;
     const auto asked = [](auto StudyRequest::*member) {
         return [member](const S& s) { return s.request.*member; };
@@ -213,23 +210,6 @@ Members<Study> study_request_members() {
         }));
 }
 
-AnswerDocument<Study> study_document(const MetricView& view) {
-    using S = Study;
-    std::vector<Member<S>> counts = {
-        {"cells", "combinations of the study", [](const S& s) { return s.cells(); }}};
-    for (const Status status : {Status::ok, Status::unsupported, Status::does_not_fit, Status::incomplete})
-        counts.emplace_back(std::string(name_of(status)), "",
-                            [status](const S& s) { return s.cells(status); });
-    return {"study",
-            "every combination that a study file names",
-            {{"verdict", "the answer", study_lines, lines_members()},
-             {"request", "what was asked", std::identity{}, study_request_members()},
-             {"counts", "", std::identity{}, Members<S>(std::move(counts))},
-             {"results", "group by group, best first", study_rows, result_members(view)}}};
-}
-
-} // namespace
-
 Report describe(const Study& study, PlainView, Format format) {
     const StudyRequest& q = study.request;
     Report report{q.title.empty() ? "Study" : q.title, {}};
@@ -248,12 +228,21 @@ Report describe(const Study& study, PlainView, Format format) {
     return report;
 }
 
-nlohmann::ordered_json study_schema() {
-    return study_document({}).schema();
-}
-
-std::string to_json(const Study& study, PlainView) {
-    return study_document(study_view(study)).text(study);
+AnswerDocument document_of(const Study& study, PlainView) {
+    const MetricView view = study_view(study);
+    using S = Study;
+    std::vector<Member<S>> counts = {
+        {"cells", "combinations of the study", [](const S& s) { return s.cells(); }}};
+    for (const Status status : {Status::ok, Status::unsupported, Status::does_not_fit, Status::incomplete})
+        counts.emplace_back(std::string(name_of(status)), "",
+                            [status](const S& s) { return s.cells(status); });
+    return {study,
+            "study",
+            "every combination that a study file names",
+            {{"verdict", "the answer", study_lines, lines_members()},
+             {"request", "what was asked", std::identity{}, study_request_members()},
+             {"counts", "", std::identity{}, Members<S>(std::move(counts))},
+             {"results", "group by group, best first", study_rows, result_members(view)}}};
 }
 
 } // namespace archsim

@@ -6,6 +6,7 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/extend/renderer.hpp"
 #include "archsim/run/session.hpp"
+#include "report/render/answer_document.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -66,7 +67,7 @@ StudyRequest read_study(const Session& session, const std::filesystem::path& fil
 /// cell.
 Report describe(const Study& study, PlainView view = {}, Format format = Format::text);
 /// {"schema": "archsim.study/1", "request": {...}, "results": [...]} with the rows of compare_models.
-std::string to_json(const Study& study, PlainView view = {});
+AnswerDocument document_of(const Study& study, PlainView view = {});
 
 // YAML -> the JSON document that says the same, with the line and column of each of its values.
 

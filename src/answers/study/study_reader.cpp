@@ -12,8 +12,6 @@ namespace archsim {
 
 namespace fs = std::filesystem;
 
-namespace {
-
 /// Name of the device's own choice of software stack.
 constexpr std::string_view kDefaultRuntime = "default";
 constexpr Bounds kBatchSizes{1, 1 << 20};
@@ -55,7 +53,7 @@ class StudyReader {
     std::vector<Finding> take_findings() { return std::move(context_.findings); }
 
   private:
-    /// What a name stands for, or why it cannot be used and what to write instead.
+    /// The meaning of a name, or why it cannot be used and what to write instead.
     struct Checked {
         std::string name, problem, hint;
     };
@@ -117,10 +115,11 @@ class StudyReader {
         const std::string path = beside(name);
         if (fs::is_regular_file(path, error))
             return {path, {}, {}};
+        const auto near = session_.catalogue().nearest(name);
         return {{},
                 fmt::format("no model is called \"{}\"", name),
-                fmt::format("is {} meant? a path must name an .onnx file",
-                            either_of(session_.catalogue().nearest(name)))};
+                (near.empty() ? "" : fmt::format("is {} meant? ", either_of(near))) +
+                    "a path must name an .onnx file"};
     }
 
     /// Only a name that does not exist is a mistake of the study: what is wrong with the device itself fails
@@ -213,7 +212,7 @@ class StudyReader {
                 study_.batch_sizes.push_back(*size);
     }
 
-    /// What is asked of every cell: the fields of a question but those that are lists of their own.
+    /// The question asked of every cell: the fields of a question but those that are lists of their own.
     void fields(ObjectReader& top) {
         QuestionTexts texts(Spelling::key);
         for (const QuestionField& field : question_fields())
@@ -264,16 +263,17 @@ class StudyReader {
     StudyRequest study_;
 };
 
-[[noreturn]] void unusable(std::vector<Finding> findings) {
+[[noreturn]] static void unusable(std::vector<Finding> findings) {
     if (findings.size() == 1)
         throw InputError(findings.front());
     std::string message = fmt::format("{} mistakes", findings.size());
-    for (const Finding& finding : findings)
-        message += "\n  " + to_string(finding);
+    constexpr std::size_t kShown = 20; // more of them are no help
+    for (std::size_t i = 0; i < std::min(kShown, findings.size()); ++i)
+        message += "\n  " + to_string(findings[i]);
+    if (findings.size() > kShown)
+        message += fmt::format("\n  and {} more", findings.size() - kShown);
     throw InputError(message, std::move(findings));
 }
-
-} // namespace
 
 StudyRequest read_study(const Session& session, const fs::path& file) {
     std::vector<Finding> findings;

@@ -12,8 +12,6 @@ namespace archsim {
 
 using nlohmann::json;
 
-namespace {
-
 constexpr int kMaxLevels = 64;
 constexpr std::size_t kMaxValues = 100'000; ///< an alias counts as what it repeats
 
@@ -42,17 +40,17 @@ struct LibYaml {
     }
 };
 
-/// What stops the reading, at a place.
+/// A mistake that stops the reading, at a place.
 struct YamlMistake {
     yaml_mark_t at;
     std::string message, hint;
 };
 
-std::string place_text(std::size_t line, std::size_t column) {
+static std::string place_text(std::size_t line, std::size_t column) {
     return fmt::format("line {}, column {}", line, column);
 }
 
-std::string pointer_key(std::string_view key) {
+static std::string pointer_key(std::string_view key) {
     std::string escaped;
     for (const char c : key)
         escaped += c == '~' ? std::string("~0") : c == '/' ? std::string("~1") : std::string(1, c);
@@ -60,7 +58,7 @@ std::string pointer_key(std::string_view key) {
 }
 
 /// A number of the core schema; YAML has no other numbers without a tag.
-std::optional<json> scalar_number(std::string_view text) {
+static std::optional<json> scalar_number(std::string_view text) {
     std::string_view digits = text;
     const bool negative = digits.starts_with('-');
     if (negative || digits.starts_with('+'))
@@ -79,7 +77,7 @@ std::optional<json> scalar_number(std::string_view text) {
     return std::nullopt;
 }
 
-json plain_scalar(std::string_view text) {
+static json plain_scalar(std::string_view text) {
     for (const std::string_view word : {"", "~", "null", "Null", "NULL"})
         if (text == word)
             return nullptr;
@@ -236,7 +234,7 @@ class YamlReader {
     bool loaded_ = false;
 };
 
-YamlDocument read_document(const std::string& text) {
+static YamlDocument read_document(const std::string& text) {
     const LibYaml& yaml = LibYaml::get();
     YamlReader(yaml, text).check_nesting();
     YamlReader reader(yaml, text);
@@ -252,8 +250,6 @@ YamlDocument read_document(const std::string& text) {
         throw YamlMistake{more->start_mark, "a second document begins", "keep one study per file"};
     return result;
 }
-
-} // namespace
 
 std::string YamlDocument::place_of(std::string pointer) const {
     for (;;) {

@@ -22,12 +22,10 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr std::int64_t kMaxFactors = 1'000'000; ///< of one axis
 constexpr double kRounding = 1e-12;             ///< of a factor that was computed
 
-[[noreturn]] void malformed(std::string_view text, std::string_view why) {
+[[noreturn]] static void malformed(std::string_view text, std::string_view why) {
     throw UsageError(fmt::format("\"{}\": {}; write NAME=0.5x,1x,2x or NAME=0.5x..4x:log8 or "
                                  "NAME=0.5x..4x:8, or values with a unit for factors",
                                  text, why));
@@ -56,7 +54,7 @@ class Amounts {
     bool seen_ = false;
 };
 
-std::vector<double> parse_range(std::string_view text, std::string_view whole, Amounts& amounts) {
+static std::vector<double> parse_range(std::string_view text, std::string_view whole, Amounts& amounts) {
     const auto dots = text.find(".."), colon = text.rfind(':');
     if (colon == std::string_view::npos || colon < dots)
         malformed(whole, "a range needs the number of steps after a colon");
@@ -77,8 +75,6 @@ std::vector<double> parse_range(std::string_view text, std::string_view whole, A
     }
     return factors;
 }
-
-} // namespace
 
 SweepAxis parse_sweep_axis(std::string_view text) {
     const auto sides = split_assignment(text);
@@ -166,7 +162,7 @@ void BestRows::keep_best(std::vector<SweepRow>& rows) const {
     std::ranges::sort(rows, [this](const SweepRow& a, const SweepRow& b) { return before(a, b); });
     if (most_ == 0)
         return;
-    // What a part does not change stands once, as the design that changes least.
+    // Rows that a part does not change stand once, as the design that changes least.
     std::vector<SweepRow> kept;
     for (SweepRow& row : rows)
         if (kept.size() < most_ &&
@@ -205,10 +201,8 @@ std::vector<SweepRow> BestRows::rows() const {
     return all;
 }
 
-namespace {
-
-/// What rows of answers to prompts hold: the metrics of language models, and the time of a whole answer.
-const MetricTable& answer_metrics() {
+/// The metrics of rows of answers to prompts: the metrics of language models, and the time of a whole answer.
+static const MetricTable& answer_metrics() {
     static const MetricTable table = [] {
         const auto rows = generation_metrics().rows();
         std::vector<const Metric*> all(rows.begin(), rows.end());
@@ -223,13 +217,11 @@ constexpr std::uint64_t kLargestRange = 8192; ///< with all of a model
 constexpr std::uint64_t kMostShards = 1'000'000;
 constexpr std::size_t kMostNotes = 8; ///< of factors that are built as others
 
-std::uint64_t checked_product(std::uint64_t a, std::uint64_t b) {
+static std::uint64_t checked_product(std::uint64_t a, std::uint64_t b) {
     if (b != 0 && a > std::numeric_limits<std::uint64_t>::max() / b)
         throw UsageError("the design space has more points than can be counted; leave an axis out");
     return a * b;
 }
-
-} // namespace
 
 Sweep::Sweep(const Session& session, SweepRequest request) : session_(session), request_(std::move(request)) {
     if (request_.conditions.duty.stated())

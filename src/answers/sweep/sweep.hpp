@@ -45,7 +45,7 @@ struct SweepRow {
     std::optional<Standing> evidence() const {
         return measures.empty() ? std::nullopt : std::optional(standing);
     }
-    /// What the metric makes of the row; absent where it is none of `metrics`, or has no value here.
+    /// The metric's value for the row; absent where it is none of `metrics`, or has no value here.
     std::optional<double> value(const Metric& metric) const;
 };
 
@@ -67,7 +67,7 @@ class ParetoFront {
     std::vector<SweepRow> front_, unranked_; ///< unranked: of rows that may not lead
 };
 
-/// What one axis does by itself: every other axis at the device's own value.
+/// The effect of one axis by itself: every other axis at the device's own value.
 struct AxisSensitivity {
     std::string axis;
     double low_factor = 1, high_factor = 1;
@@ -116,17 +116,17 @@ struct SweepRequest {
     std::vector<std::int64_t> batches{1};
     std::vector<SweepAxis> axes;
     Bindings sizes; ///< besides the batch
-    /// Of language models: the answer is what is estimated; absent: usual_question().
+    /// For language models: the answer is what is estimated; absent: usual_question().
     std::optional<Prompt> prompt;
     bool single_pass = false;         ///< of language models too
     std::optional<Precision> weights; ///< their storage, where it is not that of each format
     Conditions conditions; ///< its formats and changes are each of the above in turn, but for strict_fp32
-    /// What the rows hold; the standard metrics of answers to a prompt are those of language models
+    /// The metrics of the rows; the standard metrics of answers to a prompt are those of language models
     /// (generation_metrics).
     MetricView view;
     std::uint64_t shard = 0, shards = 1; ///< this part of the space, counted from 0
-    /// What was laid over the session's database (SessionOptions::hardware_overlays): their contents are part
-    /// of Sweep::content().
+    /// The files laid over the session's database (SessionOptions::hardware_overlays): their contents are
+    /// part of Sweep::content().
     std::vector<std::filesystem::path> overlays;
 };
 
@@ -166,7 +166,7 @@ class Sweep {
     const std::vector<std::string>& notes() const { return notes_; }
     /// The factors of an axis as they are built on one of the devices.
     std::vector<double> built(std::size_t axis, std::size_t hardware) const;
-    /// What ranks the points when nothing else is asked for.
+    /// The metric that ranks the points when nothing else is asked for.
     const Metric& usual_order() const;
     std::uint64_t size() const { return size_; } ///< points of the whole space
     std::uint64_t first() const;                 ///< first point of the shard

@@ -17,18 +17,16 @@
 
 namespace archsim {
 
-namespace {
-
 namespace fs = std::filesystem;
 
 constexpr std::string_view kLog = "archsim.sweep.log/1";
 
-[[noreturn]] void fail(const fs::path& file, std::string_view what) {
+[[noreturn]] static void fail(const fs::path& file, std::string_view what) {
     throw InputError(fmt::format("{}: {}: {}", file.string(), what, std::strerror(errno)));
 }
 
 /// A file that replaces a private one is private from its first byte.
-int open_new(const fs::path& path, int flags, const fs::path& replaced) {
+static int open_new(const fs::path& path, int flags, const fs::path& replaced) {
     expect_new_files();
     const int file =
         open(path.c_str(), flags | O_CREAT | O_NOFOLLOW | O_CLOEXEC, mode_of_file(replaced) ? 0600 : 0666);
@@ -38,14 +36,14 @@ int open_new(const fs::path& path, int flags, const fs::path& replaced) {
 }
 
 /// Whether the path still names the open file, and nothing else does.
-bool is_at(const fs::path& path, int file) {
+static bool is_at(const fs::path& path, int file) {
     struct stat open_one {
     }, named{};
     return fstat(file, &open_one) == 0 && lstat(path.c_str(), &named) == 0 &&
            open_one.st_dev == named.st_dev && open_one.st_ino == named.st_ino;
 }
 
-int open_locked(const fs::path& path, const fs::path& file) {
+static int open_locked(const fs::path& path, const fs::path& file) {
     for (;;) {
         const int log = open_new(path, O_RDWR, file);
         if (flock(log, LOCK_EX | LOCK_NB) != 0) {
@@ -71,7 +69,7 @@ struct LogLine {
 };
 
 /// "BYTES POINTS DIGEST"; false for anything else.
-bool parse_line(std::string_view text, LogLine& line) {
+static bool parse_line(std::string_view text, LogLine& line) {
     const auto number = [&text](auto& value) {
         const auto read = take_number<std::remove_reference_t<decltype(value)>>(text);
         if (!read || !text.starts_with(' '))
@@ -87,7 +85,7 @@ bool parse_line(std::string_view text, LogLine& line) {
 }
 
 /// The next `size` bytes; fewer at the end.
-bool read_into(int file, Digest& digest, std::uintmax_t size) {
+static bool read_into(int file, Digest& digest, std::uintmax_t size) {
     std::vector<char> buffer(1U << 16U);
     while (size > 0) {
         const ssize_t got = read(file, buffer.data(),
@@ -102,13 +100,11 @@ bool read_into(int file, Digest& digest, std::uintmax_t size) {
     return true;
 }
 
-std::string digest_of(std::string_view text) {
+static std::string digest_of(std::string_view text) {
     Digest digest;
     digest.bytes(text);
     return digest.hex();
 }
-
-} // namespace
 
 PartialSweep::PartialSweep(const fs::path& file)
     : file_(file), rows_path_(beside(file, ".partial")), log_path_(beside(file, ".partial.log")),
@@ -235,13 +231,11 @@ void PartialSweep::discard() {
     unlink(log_path_.c_str());
 }
 
-namespace {
-
 namespace fs = std::filesystem;
 
 /// Hands the bytes of a finished file to `sink` and throws unless they are those that its description states.
 template <class Sink>
-void read_finished(const fs::path& path, const SweepDescription& description, const Sink& sink) {
+static void read_finished(const fs::path& path, const SweepDescription& description, const Sink& sink) {
     const InputFile in(path);
     std::vector<char> buffer(1U << 16U);
     Digest digest;
@@ -260,7 +254,7 @@ void read_finished(const fs::path& path, const SweepDescription& description, co
 }
 
 /// Rows are collected beside the file and put in place at the end: that would replace a device or a pipe.
-void require_replaceable(const fs::path& file) {
+static void require_replaceable(const fs::path& file) {
     std::error_code unknown;
     if (fs::exists(file, unknown) && !fs::is_regular_file(file, unknown))
         throw UsageError(
@@ -268,15 +262,13 @@ void require_replaceable(const fs::path& file) {
 }
 
 /// The file itself where a link is named: two names of a file are one to write.
-fs::path behind_links(const fs::path& file) {
+static fs::path behind_links(const fs::path& file) {
     std::error_code unknown;
     if (!fs::is_symlink(file, unknown))
         return file;
     const fs::path target = fs::canonical(file, unknown);
     return unknown ? file : target;
 }
-
-} // namespace
 
 std::uint64_t write_sweep(const Sweep& sweep, const fs::path& named, const SweepFileOptions& options) {
     require_replaceable(named);

@@ -16,11 +16,9 @@
 
 namespace archsim {
 
-namespace {
-
 namespace fs = std::filesystem;
 
-void add_sizes(const std::map<std::string, std::int64_t>& sizes, Digest& digest) {
+static void add_sizes(const std::map<std::string, std::int64_t>& sizes, Digest& digest) {
     digest.number(sizes.size());
     for (const auto& [name, size] : sizes) {
         digest.text(name);
@@ -28,7 +26,7 @@ void add_sizes(const std::map<std::string, std::int64_t>& sizes, Digest& digest)
     }
 }
 
-void add_formats(const PrecisionConfig& formats, Digest& digest) {
+static void add_formats(const PrecisionConfig& formats, Digest& digest) {
     const auto& [compute, activations, weights, kv_cache, weight_bits_overhead, head_bits, table_bits,
                  cache_bits, convolutions, strict_fp32, autocast, requantized] = formats;
     for (const Precision format : {compute, activations, weights, kv_cache, convolutions.value_or(compute)})
@@ -39,8 +37,8 @@ void add_formats(const PrecisionConfig& formats, Digest& digest) {
         digest.number(flag);
 }
 
-/// What the catalogue says of a model beside its graph.
-void add_entry(const CatalogueEntry& entry, Digest& digest) {
+/// Adds the catalogue's facts of a model beside its graph.
+static void add_entry(const CatalogueEntry& entry, Digest& digest) {
     // Titles and where it was found decide nothing; buffers are marked in the graph. A member that is added
     // does not compile until somebody decides.
     const auto& [name, title, family, task, kind, source, aliases, file, dims, buffers,
@@ -76,7 +74,7 @@ void add_entry(const CatalogueEntry& entry, Digest& digest) {
     }
 }
 
-void add_model(const Model& model, Digest& digest) {
+static void add_model(const Model& model, Digest& digest) {
     add_entry(model.info, digest);
     digest.number(model.graph != nullptr);
     if (model.graph)
@@ -87,7 +85,7 @@ void add_model(const Model& model, Digest& digest) {
 }
 
 /// Every file of a database below a folder, or the one file that is named.
-std::vector<fs::path> files_below(const fs::path& place) {
+static std::vector<fs::path> files_below(const fs::path& place) {
     if (is_embedded(place))
         return embedded_files_below(place);
     std::error_code unknown;
@@ -102,9 +100,9 @@ std::vector<fs::path> files_below(const fs::path& place) {
 }
 
 /// The database as it is now: which of its files decide is seldom all of them, but each of them may.
-class Files {
+class DigestedFiles {
   public:
-    explicit Files(Digest& digest) : digest_(digest) {}
+    explicit DigestedFiles(Digest& digest) : digest_(digest) {}
     /// Names count from `place` on: the same database in another folder is the same.
     void add(const fs::path& place) {
         for (const fs::path& file : files_below(place)) {
@@ -121,7 +119,7 @@ class Files {
 };
 
 /// Numbers of a device or stack with what it extends: of entries that are made of the machine at hand, too.
-void add_stated(const std::vector<StatedFact>& facts, Digest& digest) {
+static void add_stated(const std::vector<StatedFact>& facts, Digest& digest) {
     digest.number(facts.size());
     for (const StatedFact& fact : facts) {
         digest.text(fact.where);
@@ -135,24 +133,22 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kSweepSchema = "archsim.sweep/6";
 
-std::string line_of(const Json& document) {
+static std::string line_of(const Json& document) {
     return document.dump(-1, ' ', false, Json::error_handler_t::replace); // names of files may be no UTF-8
 }
 
-std::string request_of(Json manifest) {
+static std::string request_of(Json manifest) {
     manifest.erase("shard");
     manifest.erase("shards");
     return line_of(manifest);
 }
-
-} // namespace
 
 std::string content_of(const Session& session, const SweepRequest& request, std::span<const Model> models) {
     Digest digest;
     for (const Model& model : models)
         add_model(model, digest);
     digest.text(request.hardware.empty() ? std::string() : measured_key(session, request.hardware.front()));
-    Files files(digest);
+    DigestedFiles files(digest);
     const HardwareDatabase& hardware = session.hardware();
     const fs::path energy = session.energy().file();
     files.add(energy.parent_path());
@@ -197,7 +193,7 @@ std::string sweep_manifest(const Sweep& sweep, RowFormat format) {
                     {"precisions", q.precisions},
                     {"batch_sizes", q.batches},
                     {"weights", q.weights ? Json(name_of(*q.weights)) : Json(nullptr)}};
-    // What is the same for every point; its format, batch and weights are those above.
+    // The fields that are the same for every point; its format, batch and weights are those above.
     constexpr std::string_view kAxes[] = {"precision", "batch_size", "weights"};
     const Question same{{.sizes = q.sizes, .prompt = q.prompt}, q.conditions};
     request["question"] = Json::parse(question_key(same, kAxes));

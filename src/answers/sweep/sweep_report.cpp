@@ -10,14 +10,12 @@
 
 namespace archsim {
 
-namespace {
-
-bool is_standard(const Metric& m) {
+static bool is_standard(const Metric& m) {
     return MetricTable::standard().find(m.key) != nullptr;
 }
 
 /// Values have units of their own, but for those of answers: "tokens/s" in every row would be long.
-Column metric_column(const Metric& m, int priority) {
+static Column metric_column(const Metric& m, int priority) {
     if (is_standard(m))
         return {m.title, "", m.field, Align::right, priority, column_of(m).best};
     Column column = column_of(m);
@@ -26,22 +24,22 @@ Column metric_column(const Metric& m, int priority) {
 }
 
 /// "1.23x".
-Cell gain_cell(const SweepPointFacts& facts) {
+static Cell gain_cell(const SweepPointFacts& facts) {
     return facts.gain ? Cell{format_number(*facts.gain) + "x", *facts.gain} : Cell{};
 }
 
 /// "DRAM bandwidth 62 %".
-std::string binding_text(const SweepPointFacts& facts) {
+static std::string binding_text(const SweepPointFacts& facts) {
     return facts.bound.empty() ? std::string()
                                : fmt::format("{} {:.0f} %", facts.bound, 100 * facts.bound_share);
 }
 
 /// Columns of points: what varies, then some metrics. What is the same in all rows leaves a narrow terminal
 /// first, so that what binds has a line.
-std::vector<ColumnOf<SweepRow>> point_columns(const std::vector<SweepAxis>& axes,
-                                              const std::vector<const Metric*>& metrics,
-                                              const std::map<std::uint64_t, SweepPointFacts>& facts,
-                                              const std::vector<SweepRow>& rows) {
+static std::vector<ColumnOf<SweepRow>> point_columns(const std::vector<SweepAxis>& axes,
+                                                     const std::vector<const Metric*>& metrics,
+                                                     const std::map<std::uint64_t, SweepPointFacts>& facts,
+                                                     const std::vector<SweepRow>& rows) {
     using S = SweepRow;
     std::vector<ColumnOf<S>> columns = {
         {{"Model", "", "model"}, [](const S& r) { return Cell{r.model}; }},
@@ -90,7 +88,7 @@ std::vector<ColumnOf<SweepRow>> point_columns(const std::vector<SweepAxis>& axes
     return columns;
 }
 
-Table front_table(const SweepSummary& summary) {
+static Table front_table(const SweepSummary& summary) {
     const ParetoFront& front = *summary.front;
     Table table =
         table_of(fmt::format("Pareto front of {} and {}", front.first().noun, front.second().noun),
@@ -101,7 +99,7 @@ Table front_table(const SweepSummary& summary) {
     return table;
 }
 
-Table best_table(const SweepSummary& summary) {
+static Table best_table(const SweepSummary& summary) {
     std::vector<const Metric*> metrics = {&summary.best.metric()};
     for (const Metric* m : summary.shown)
         if (*m != *metrics.front())
@@ -125,7 +123,7 @@ struct CurveRow {
 constexpr std::size_t kRowsOfCurve = 9; ///< of a part; the page's charts have them all
 
 /// The ends, the device as it is, the knee, and others evenly between them.
-std::vector<CurveRow> rows_of(const SweepCurve& curve) {
+static std::vector<CurveRow> rows_of(const SweepCurve& curve) {
     std::vector<CurveRow> rows;
     const std::size_t all = curve.points.size();
     std::size_t at = 0;
@@ -138,8 +136,8 @@ std::vector<CurveRow> rows_of(const SweepCurve& curve) {
     return rows;
 }
 
-/// What each part does alone on one device.
-Table curve_table(const Metric& metric, const std::vector<CurveRow>& rows, const std::string& title) {
+/// The effect of each part alone on one device.
+static Table curve_table(const Metric& metric, const std::vector<CurveRow>& rows, const std::string& title) {
     using C = CurveRow;
     const auto point = [](const C& r) -> const SweepCurve::Point& { return r.curve->points[r.point]; };
     const std::vector<ColumnOf<C>> columns = {
@@ -166,7 +164,7 @@ Table curve_table(const Metric& metric, const std::vector<CurveRow>& rows, const
 constexpr std::size_t kCurveTables = 2; ///< of models and devices; the others are charts of the page
 
 /// A table per model and device; a page draws a chart per part instead of further tables.
-void add_curves(const SweepSummary& summary, Format format, std::vector<Block>& blocks) {
+static void add_curves(const SweepSummary& summary, Format format, std::vector<Block>& blocks) {
     const Metric& metric = summary.best.metric();
     std::size_t tables = 0;
     for (std::size_t i = 0; i < summary.curves.size();) {
@@ -214,7 +212,7 @@ void add_curves(const SweepSummary& summary, Format format, std::vector<Block>& 
     }
 }
 
-Table sensitivity_table(const Metric& metric, const std::vector<AxisSensitivity>& sensitivities) {
+static Table sensitivity_table(const Metric& metric, const std::vector<AxisSensitivity>& sensitivities) {
     using Row = AxisSensitivity;
     const auto factor = [](const char* heading, const char* key, double Row::*at) {
         return ColumnOf<Row>{most_best(heading, "", key), [at](const Row& s) {
@@ -241,7 +239,7 @@ Table sensitivity_table(const Metric& metric, const std::vector<AxisSensitivity>
     return table_of(fmt::format("Sensitivity of {} to each part alone", metric.noun), columns, sensitivities);
 }
 
-Chart tornado(const Metric& metric, const std::vector<AxisSensitivity>& sensitivities) {
+static Chart tornado(const Metric& metric, const std::vector<AxisSensitivity>& sensitivities) {
     Chart chart{.kind = ChartKind::bar,
                 .title = fmt::format("Swing of {}", metric.noun),
                 .x_title = {},
@@ -257,7 +255,7 @@ Chart tornado(const Metric& metric, const std::vector<AxisSensitivity>& sensitiv
 }
 
 /// Time and energy of the sampled points, a series per device, and the front where those two make it.
-Chart point_chart(const SweepSummary& summary) {
+static Chart point_chart(const SweepSummary& summary) {
     const bool by_front = summary.front.has_value();
     const bool answers = summary.shown.front() != &metric::latency;
     const Metric& x = by_front ? summary.front->first() : answers ? metric::token_time : metric::latency;
@@ -299,8 +297,6 @@ Chart point_chart(const SweepSummary& summary) {
 }
 
 constexpr std::uint64_t kCharted = 2000; ///< points of a chart; more say nothing and load slowly
-
-} // namespace
 
 SweepSummary::SweepSummary(std::vector<SweepAxis> parts, const Metric& ranks, std::size_t top,
                            std::uint64_t all, const MetricTable& metrics)

@@ -3,6 +3,7 @@
 
 #include "answers/sweep/sweep.hpp"
 #include "archsim/extend/renderer.hpp"
+#include "report/render/answer_document.hpp"
 
 #include <map>
 #include <optional>
@@ -33,7 +34,7 @@ std::string sweep_header(const std::vector<SweepAxis>& axes, RowFormat format,
 void append_rows(std::span<const SweepRow> rows, const std::vector<SweepAxis>& axes, RowFormat format,
                  std::string& text, const MetricTable& metrics = MetricTable::standard());
 
-/// What holds a point, and how it compares with the device as the database states it.
+/// The bound of a point, and how it compares with the device as the database states it.
 struct SweepPointFacts {
     std::string bound;            ///< "DRAM bandwidth"; empty: not known
     double bound_share = 0;       ///< of the point's time, of the side that the resource is on
@@ -60,13 +61,13 @@ struct SweepCurve {
 /// bend at the second.
 std::optional<std::size_t> knee_of(const std::vector<SweepCurve::Point>& points, const Metric& metric);
 
-/// What one more change of a part would do at the best point.
+/// The effect of one more change of a part at the best point.
 struct NextFactor {
     std::string model, part;
     double factor = 2, value = 0, gain = 1; ///< on the point's own; the metric that ranks there
 };
 
-/// What a sweep concludes; fed one row at a time, in the order of the points.
+/// The conclusions of a sweep; fed one row at a time, in the order of the points.
 struct SweepSummary {
     /// A summary of `all` points, of which `top` per model are listed by `ranks`, one of `metrics`; 0: every
     /// one.
@@ -103,7 +104,7 @@ struct SweepSummary {
     std::uint64_t stride = 1;     ///< between two of them
 
     std::map<std::uint64_t, SweepPointFacts> facts; ///< of listed points, the first hundred
-    /// What the device as stated does by the metrics of `winners`, by the winner's point and the metric's
+    /// The values of the device as stated by the metrics of `winners`, by the winner's point and the metric's
     /// key.
     std::map<std::pair<std::uint64_t, std::string>, double> stated;
     std::vector<SweepCurve> curves; ///< of each model on each device, its first format and batch
@@ -114,7 +115,7 @@ struct SweepSummary {
 /// The verdict, the best points, and what else was asked for. CSV: the best points; HTML: with charts.
 Report describe(const SweepSummary& summary, PlainView view = {}, Format format = Format::text);
 /// {"schema": "archsim.sweep_design_space/1", "verdict": {...}, "best": [...], "pareto": [...], ...}.
-std::string to_json(const SweepSummary& summary, PlainView view = {});
+AnswerDocument document_of(const SweepSummary& summary, PlainView view = {});
 
 /// "1.22x": a factor on a part of a device.
 std::string factor_text(double factor);

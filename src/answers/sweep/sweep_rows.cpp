@@ -13,8 +13,6 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr int kDigits = 9;
 constexpr std::uint32_t kLeast = 100'000'000, kMost = 1'000'000'000; ///< of whole numbers with 9 digits
 /// Powers of ten up to here are exact in 64 bits of mantissa.
@@ -39,14 +37,14 @@ struct Decimal {
 };
 
 /// Value x 10^(8 - exponent).
-long double shifted(double value, int exponent) {
+static long double shifted(double value, int exponent) {
     const int up = kDigits - 1 - exponent;
     return up >= 0 ? value * kPowers[static_cast<std::size_t>(up)]
                    : value / kPowers[static_cast<std::size_t>(-up)];
 }
 
 /// False where nine digits cannot be told from here. `value` is positive and of common size.
-bool find_digits(double value, Decimal& decimal) {
+static bool find_digits(double value, Decimal& decimal) {
     // From the binary exponent: log10(2) is 1233 / 4096, which is one too low at most.
     const int binary = static_cast<int>(std::bit_cast<std::uint64_t>(value) >> 52) - 1023;
     int exponent = (binary * 1233) >> 12;
@@ -64,7 +62,7 @@ bool find_digits(double value, Decimal& decimal) {
 }
 
 /// Writes the digits to `at`; returns the end.
-char* write(const Decimal& decimal, char* at) {
+static char* write(const Decimal& decimal, char* at) {
     std::array<char, kDigits> digits{};
     std::uint32_t rest = decimal.digits;
     for (std::size_t i = kDigits; i-- > 0; rest /= 10)
@@ -99,7 +97,7 @@ char* write(const Decimal& decimal, char* at) {
     return at;
 }
 
-std::string quoted_json(std::string_view text) {
+static std::string quoted_json(std::string_view text) {
     std::string result = "\"";
     for (const char c : text) {
         if (c == '"' || c == '\\')
@@ -112,13 +110,13 @@ std::string quoted_json(std::string_view text) {
     return printable_json(result + "\"");
 }
 
-/// What a line holds after the axes: every number of the metrics, from the measures of a row.
+/// The numbers of a line after the axes: every number of the metrics, from the measures of a row.
 struct RowNumber {
     MetricField field;
     std::size_t metric; ///< index into SweepRow::measures
 };
 
-std::vector<RowNumber> numbers_of(const MetricTable& metrics) {
+static std::vector<RowNumber> numbers_of(const MetricTable& metrics) {
     std::vector<RowNumber> numbers;
     std::size_t metric = 0;
     for (const MetricField& field : fields_of(metrics)) {
@@ -130,12 +128,12 @@ std::vector<RowNumber> numbers_of(const MetricTable& metrics) {
 }
 
 /// Null where the row has no such number.
-const Measure* measure_at(const SweepRow& row, const RowNumber& number) {
+static const Measure* measure_at(const SweepRow& row, const RowNumber& number) {
     const bool there = number.metric < row.measures.size() && row.measures[number.metric];
     return there ? &*row.measures[number.metric] : nullptr;
 }
 
-bool same_measure(const std::optional<Measure>& a, const std::optional<Measure>& b) {
+static bool same_measure(const std::optional<Measure>& a, const std::optional<Measure>& b) {
     if (!a || !b)
         return !a && !b;
     return a->value == b->value && a->interval.low == b->interval.low && a->interval.high == b->interval.high;
@@ -220,8 +218,8 @@ class CsvWriter {
     std::vector<Written> written_; ///< of the last model and device, different ones
 };
 
-void append_json(const SweepRow& r, const std::vector<SweepAxis>& axes, const std::vector<RowNumber>& numbers,
-                 std::string& text) {
+static void append_json(const SweepRow& r, const std::vector<SweepAxis>& axes,
+                        const std::vector<RowNumber>& numbers, std::string& text) {
     const auto out = std::back_inserter(text);
     fmt::format_to(out,
                    R"({{"point":{},"model":{},"hardware":{},"runtime":{},"precision":"{}",)"
@@ -248,10 +246,8 @@ void append_json(const SweepRow& r, const std::vector<SweepAxis>& axes, const st
                    ok ? (r.power_limited ? "true" : "false") : "null", ok ? "null" : quoted_json(r.reason));
 }
 
-} // namespace
-
 void append_short_number(double value, std::string& text) {
-    // What a power of ten that is exact brings to nine digits; the rest, and zero, are rare.
+    // Numbers that an exact power of ten brings to nine digits; the rest, and zero, are rare.
     constexpr double kSmallest = 1e-18, kLargest = 1e27;
     const double size = std::abs(value);
     std::array<char, 32> digits; // sign, point, exponent and 9 digits fit

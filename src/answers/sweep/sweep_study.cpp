@@ -1,5 +1,5 @@
-// What a sweep tells beyond its rows: what binds the listed points, what each part does alone, where that
-// bends, and which part would help next.
+// The conclusions of a sweep beyond its rows: what binds the listed points, what each part does alone, where
+// that bends, and which part would help next.
 
 #include "answers/sweep/sweep_report.hpp"
 #include "core/lists.hpp"
@@ -12,8 +12,6 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr std::size_t kStudied = 100;    ///< points of which it is said what binds them
 constexpr std::size_t kCurves = 12;      ///< pairs of a model and a device
 constexpr std::size_t kCurvePoints = 33; ///< of one curve; more say nothing
@@ -24,15 +22,15 @@ constexpr double kBends = 2;             ///< slope before the knee over slope b
 using Factors = std::map<std::string, double>;
 
 /// Times better than `base`.
-double gain_over(const Metric& metric, double base, double value) {
+static double gain_over(const Metric& metric, double base, double value) {
     return metric.better == Better::higher ? value / base : base / value;
 }
 
-std::optional<double> value_at(const Result& result, const Metric& metric, const MetricView& view) {
+static std::optional<double> value_at(const Result& result, const Metric& metric, const MetricView& view) {
     return result.ok() ? value_of(result, metric, view.conditions) : std::nullopt;
 }
 
-SweepPointFacts facts_of(const Result& result) {
+static SweepPointFacts facts_of(const Result& result) {
     SweepPointFacts facts;
     facts.moved = result.estimate.events[Event::dram_byte] + result.estimate.events[Event::host_link_byte];
     if (const auto shares = bound_shares(result)) {
@@ -43,7 +41,7 @@ SweepPointFacts facts_of(const Result& result) {
 }
 
 /// Why the estimate does not depend on a part.
-std::string unused_in(const std::string& part, const Result& result) {
+static std::string unused_in(const std::string& part, const Result& result) {
     if (part == info_of(Lever::bandwidth).name && result.machine && !result.device->dram)
         return "it has no external memory";
     const auto levels = levels_without_time(result);
@@ -53,7 +51,7 @@ std::string unused_in(const std::string& part, const Result& result) {
 }
 
 /// At most kCurvePoints of the factors, evenly spread over their order, and 1.
-std::vector<double> charted(std::vector<double> factors) {
+static std::vector<double> charted(std::vector<double> factors) {
     factors.push_back(1);
     std::ranges::sort(factors);
     factors.erase(std::unique(factors.begin(), factors.end()), factors.end());
@@ -66,8 +64,8 @@ std::vector<double> charted(std::vector<double> factors) {
     return some;
 }
 
-SweepCurve curve_of(const Sweep& sweep, std::uint64_t workload, const SweepAxis& axis,
-                    const std::vector<double>& factors, const Metric& metric) {
+static SweepCurve curve_of(const Sweep& sweep, std::uint64_t workload, const SweepAxis& axis,
+                           const std::vector<double>& factors, const Metric& metric) {
     const MetricView& view = sweep.request().view;
     SweepCurve curve;
     curve.part = axis.name;
@@ -90,7 +88,7 @@ SweepCurve curve_of(const Sweep& sweep, std::uint64_t workload, const SweepAxis&
 }
 
 /// Every part that a device has, doubled or halved on top of the point, whichever helps.
-std::vector<NextFactor> next_of(const Sweep& sweep, const SweepRow& best, const Metric& metric) {
+static std::vector<NextFactor> next_of(const Sweep& sweep, const SweepRow& best, const Metric& metric) {
     const Factors own = sweep.factors(best.point);
     const double now = *best.value(metric);
     std::vector<NextFactor> found;
@@ -118,8 +116,6 @@ std::vector<NextFactor> next_of(const Sweep& sweep, const SweepRow& best, const 
     std::ranges::stable_sort(found, std::ranges::greater{}, &NextFactor::gain);
     return found;
 }
-
-} // namespace
 
 std::optional<std::size_t> knee_of(const std::vector<SweepCurve::Point>& points, const Metric& metric) {
     if (points.size() < 3 || std::ranges::any_of(points, [](const SweepCurve::Point& p) {

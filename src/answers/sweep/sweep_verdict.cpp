@@ -7,7 +7,6 @@
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/verdict.hpp"
-#include "report/render/answer_document.hpp"
 #include "session/varied_part.hpp"
 
 #include <algorithm>
@@ -16,15 +15,13 @@
 
 namespace archsim {
 
-namespace {
-
 /// The best point of a model by a metric.
 struct SweepWinner {
     const Metric* metric = nullptr;
     SweepRow row;
 };
 
-std::vector<SweepWinner> sweep_winners(const SweepSummary& summary) {
+static std::vector<SweepWinner> sweep_winners(const SweepSummary& summary) {
     std::vector<SweepWinner> list;
     for (const auto* winners : {&summary.winners, &summary.projected_winners})
         for (const BestRows& winner : *winners)
@@ -34,7 +31,7 @@ std::vector<SweepWinner> sweep_winners(const SweepSummary& summary) {
 }
 
 /// "bandwidth 1.41x, units 2.00x"; empty of the device as it is stated.
-std::string factors_text(const SweepRow& row, const std::vector<SweepAxis>& axes) {
+static std::string factors_text(const SweepRow& row, const std::vector<SweepAxis>& axes) {
     return joined(indices(std::min(axes.size(), row.factors.size())), [&](std::size_t i) {
         return row.factors[i] == 1 ? std::string()
                                    : fmt::format("{} {}", axes[i].name, amount_text(axes[i], row.factors[i]));
@@ -42,7 +39,8 @@ std::string factors_text(const SweepRow& row, const std::vector<SweepAxis>& axes
 }
 
 /// A point behind one that is named: what it shares with that is not said again.
-std::string label_beside(const SweepRow& named, const SweepRow& row, const std::vector<SweepAxis>& axes) {
+static std::string label_beside(const SweepRow& named, const SweepRow& row,
+                                const std::vector<SweepAxis>& axes) {
     if (row.point == named.point)
         return "the same point";
     if (row.hardware != named.hardware || row.batch != named.batch || row.executed != named.executed)
@@ -52,7 +50,7 @@ std::string label_beside(const SweepRow& named, const SweepRow& row, const std::
 }
 
 /// "Fastest: A, 191 us. Least energy: the same point, 24.6 mJ. Not ranked: B, 150 us (projected)."
-std::string model_line(const SweepSummary& summary, const std::string& model) {
+static std::string model_line(const SweepSummary& summary, const std::string& model) {
     std::string text, projections;
     std::optional<SweepRow> first;
     for (std::size_t w = 0; w < summary.winners.size(); ++w) {
@@ -83,7 +81,7 @@ std::string model_line(const SweepSummary& summary, const std::string& model) {
 }
 
 /// "1.19x faster" of a gain of 1.19 by latency, "1.25x slower" of 0.8.
-std::string gain_text(const Metric& metric, double gain) {
+static std::string gain_text(const Metric& metric, double gain) {
     const bool better = gain >= 1;
     return fmt::format("{}x {}", format_number(better ? gain : 1 / gain),
                        metric == metric::latency                     ? (better ? "faster" : "slower")
@@ -93,7 +91,7 @@ std::string gain_text(const Metric& metric, double gain) {
 
 /// "resnet50 at its best is 1.23x faster than TPU-v4 as it is, bound by DRAM bandwidth, 45 % of the time.
 /// Next: array 2x (1.15x faster), units 2x (1.10x)."
-std::vector<std::string> best_lines(const SweepSummary& summary, const std::string& model) {
+static std::vector<std::string> best_lines(const SweepSummary& summary, const std::string& model) {
     const auto row = summary.headline(model);
     if (!row)
         return {};
@@ -128,7 +126,7 @@ std::vector<std::string> best_lines(const SweepSummary& summary, const std::stri
 }
 
 /// Why more of a part gains nothing.
-std::string reason_of(const SweepCurve& curve) {
+static std::string reason_of(const SweepCurve& curve) {
     if (!curve.unused.empty())
         return ": " + curve.unused;
     const auto [least, most] = std::ranges::minmax_element(
@@ -143,7 +141,7 @@ std::string reason_of(const SweepCurve& curve) {
 }
 
 /// "Knees of resnet50 on TPU-v4: bandwidth 0.906x (143 us). No gain: clock."
-std::string knees_line(const SweepSummary& summary, const std::string& model) {
+static std::string knees_line(const SweepSummary& summary, const std::string& model) {
     std::string knees, flat, on, reason;
     constexpr double kNothing = 1.01; // of the metric over the whole range
     for (const SweepCurve& curve : summary.curves) {
@@ -169,7 +167,7 @@ std::string knees_line(const SweepSummary& summary, const std::string& model) {
 }
 
 /// "What matters most: bandwidth, from 0.5x to 4x latency changes by 16.1 %."
-std::string sensitivity_line(const SweepSummary& summary) {
+static std::string sensitivity_line(const SweepSummary& summary) {
     const auto most = std::ranges::max_element(summary.sensitivities, {}, &AxisSensitivity::swing);
     if (most == summary.sensitivities.end() || most->own_value <= 0)
         return "";
@@ -178,8 +176,6 @@ std::string sensitivity_line(const SweepSummary& summary) {
                        factor_text(most->low_factor), format_value(*summary.sensitivity_of, most->high_value),
                        factor_text(most->high_factor));
 }
-
-} // namespace
 
 std::string factor_text(double factor) {
     return format_number(factor) + "x";
@@ -246,12 +242,10 @@ std::vector<std::string> sweep_lines(const SweepSummary& summary) {
     return lines;
 }
 
-namespace {
-
 using Json = nlohmann::ordered_json;
 
 /// A row as append_rows() writes it: factors under the names of their axes, numbers of metrics under theirs.
-Json sweep_row_schema() {
+static Json sweep_row_schema() {
     const auto text = [](const char* meaning) { return Json{{"type", "string"}, {"description", meaning}}; };
     Json properties = {{"point", {{"type", "integer"}, {"description", "index in the whole space"}}},
                        {"model", {{"type", "string"}}},
@@ -278,7 +272,7 @@ Json sweep_row_schema() {
 const Shaped kSweepRows = {[] { return Json{{"type", "array"}, {"items", sweep_row_schema()}}; }};
 
 /// The rows as a file of them has them.
-Json rows_json(const std::vector<SweepRow>& rows, const SweepSummary& summary) {
+static Json rows_json(const std::vector<SweepRow>& rows, const SweepSummary& summary) {
     std::string text;
     if (!rows.empty())
         append_rows(rows, summary.axes, RowFormat::ndjson, text, *rows.front().metrics);
@@ -289,7 +283,7 @@ Json rows_json(const std::vector<SweepRow>& rows, const SweepSummary& summary) {
     return list;
 }
 
-Members<SweepWinner> sweep_winner_members() {
+static Members<SweepWinner> sweep_winner_members() {
     using W = SweepWinner;
     return {{"metric", "", [](const W& w) { return w.metric->key; }},
             {"measured", "false: it may not lead, and is named beside what may",
@@ -301,8 +295,8 @@ Members<SweepWinner> sweep_winner_members() {
             {"unit", "of the value", [](const W& w) { return w.metric->unit; }}};
 }
 
-/// What is known of a point; null what is not.
-Members<SweepPointFacts> point_fact_members() {
+/// The facts of a point; null where they are not known.
+static Members<SweepPointFacts> point_fact_members() {
     using F = SweepPointFacts;
     return {{"gain", "times better than the device as stated, by the metric that ranks", &F::gain},
             {"bound_by", "the resource, or the fixed cost, that most of the time goes to",
@@ -313,7 +307,7 @@ Members<SweepPointFacts> point_fact_members() {
 
 using StudiedPoint = std::pair<std::uint64_t, SweepPointFacts>;
 
-Members<SweepCurve> curve_members() {
+static Members<SweepCurve> curve_members() {
     using C = SweepCurve;
     using P = SweepCurve::Point;
     return {{"model", "", &C::model},
@@ -326,7 +320,7 @@ Members<SweepCurve> curve_members() {
                  point_fact_members().of<P>(std::mem_fn(&P::facts)))}};
 }
 
-Members<AxisSensitivity> axis_members() {
+static Members<AxisSensitivity> axis_members() {
     using A = AxisSensitivity;
     return {{"axis", "", &A::axis},
             {"low_factor", "", &A::low_factor},
@@ -336,7 +330,7 @@ Members<AxisSensitivity> axis_members() {
             {"high_value", "", &A::high_value}};
 }
 
-AnswerDocument<SweepSummary> sweep_document() {
+AnswerDocument document_of(const SweepSummary& summary, PlainView) {
     using S = SweepSummary;
     const Members<S> verdict = {
         {"lines", "the answer in sentences, as reports show it", sweep_lines},
@@ -349,7 +343,8 @@ AnswerDocument<SweepSummary> sweep_document() {
         {"rows", "", [](const S& s) { return rows_json(s.front->rows(), s); }, kSweepRows}};
     const Members<S> sensitivity = {{"metric", "", [](const S& s) { return s.sensitivity_of->key; }},
                                     {"axes", "", &S::sensitivities, axis_members()}};
-    return {"sweep_design_space",
+    return {summary,
+            "sweep_design_space",
             "a space of designs: its best points, its front, what matters in it",
             {{"verdict", "the answer", std::identity{}, verdict},
              {"axes", "factors on parts of the device",
@@ -377,16 +372,6 @@ AnswerDocument<SweepSummary> sweep_document() {
              {"pareto", "null: not asked for", [](const S& s) { return s.front ? &s : nullptr; }, front},
              {"sensitivity", "null: not asked for",
               [](const S& s) { return s.sensitivity_of ? &s : nullptr; }, sensitivity}}};
-}
-
-} // namespace
-
-Json sweep_design_space_schema() {
-    return sweep_document().schema();
-}
-
-std::string to_json(const SweepSummary& summary, PlainView) {
-    return sweep_document().text(summary);
 }
 
 } // namespace archsim

@@ -381,7 +381,7 @@ std::optional<SweepPoint> SweepWorker::with_idle_units(const SweepPoint& point) 
     return std::nullopt;
 }
 
-/// What is asked next enters a place of its own: `all` is copied before.
+/// The next question enters a place of its own: `all` is copied before.
 Result SweepWorker::leaving_idle(const SweepPoint& point, Result all) {
     const std::optional<SweepPoint> idle = with_idle_units(point);
     if (!idle)

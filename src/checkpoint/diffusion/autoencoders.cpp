@@ -72,23 +72,21 @@ Graph build_kl_decoder(Fields& f, const Decoder& base, const PartPlace& place) {
 // From strongly compressed latents to pixels: the decoder of diffusers' AutoencoderDC (Chen et al.,
 // arXiv:2410.10733), residual blocks of convolutions at high resolutions and linear attention at low ones.
 
-namespace {
-
 /// A root mean square norm over the channels of an image, with a shift.
-TensorId channel_norm(Net& g, const std::string& path, TensorId x, std::int64_t channels) {
+static TensorId channel_norm(Net& g, const std::string& path, TensorId x, std::int64_t channels) {
     x = g.rms_norm(path, g.transpose(path + "/last", x, {0, 2, 3, 1}), channels);
     x = g.add(path, x, g.weight(path, "bias", {channels}));
     return g.transpose(path + "/first", x, {0, 3, 1, 2});
 }
 
-TensorId residual(Net& g, const std::string& path, TensorId x, std::int64_t channels) {
+static TensorId residual(Net& g, const std::string& path, TensorId x, std::int64_t channels) {
     TensorId y = g.silu(path, g.convolution(path + "/conv1", x, channels, channels, {.size = 3}));
     y = g.convolution(path + "/conv2", y, channels, channels, {.size = 3, .bias = false});
     return g.add(path, channel_norm(g, path + "/norm", y, channels), x);
 }
 
 /// Convolutions of one pixel around a depthwise one, gated.
-TensorId gated_convolution(Net& g, const std::string& path, TensorId x, std::int64_t channels) {
+static TensorId gated_convolution(Net& g, const std::string& path, TensorId x, std::int64_t channels) {
     constexpr std::int64_t kExpansion = 4; // diffusers, GLUMBConv
     const std::int64_t inner = kExpansion * channels;
     TensorId y = g.silu(path, g.convolution(path + "/conv_inverted", x, channels, 2 * inner));
@@ -101,8 +99,8 @@ TensorId gated_convolution(Net& g, const std::string& path, TensorId x, std::int
 
 /// Attention without a softmax over the pixels, once per scale: as they are, and after convolutions of
 /// `scales`.
-TensorId linear_attention(Net& g, const std::string& path, TensorId x, std::int64_t channels,
-                          std::int64_t size, const std::vector<std::int64_t>& scales) {
+static TensorId linear_attention(Net& g, const std::string& path, TensorId x, std::int64_t channels,
+                                 std::int64_t size, const std::vector<std::int64_t>& scales) {
     const std::int64_t heads = channels / size, sets = 1 + static_cast<std::int64_t>(scales.size());
     const TensorId last = g.transpose(path, x, {0, 2, 3, 1}), shape = g.node("Shape", path, {x});
     const auto projected = [&](const char* name) {
@@ -137,13 +135,13 @@ TensorId linear_attention(Net& g, const std::string& path, TensorId x, std::int6
     return g.add(path, channel_norm(g, path + "/norm_out", y, channels), x);
 }
 
-TensorId repeated(Net& g, const std::string& path, TensorId x, std::int64_t times) {
+static TensorId repeated(Net& g, const std::string& path, TensorId x, std::int64_t times) {
     return times > 1 ? g.node("Tile", path, {x, g.ints({1, times, 1, 1})}) : x;
 }
 
 /// Twice as high and wide: a convolution, beside channels that become pixels.
-TensorId enlarged(Net& g, const std::string& path, TensorId x, std::int64_t n_in, std::int64_t n_out,
-                  bool interpolates) {
+static TensorId enlarged(Net& g, const std::string& path, TensorId x, std::int64_t n_in, std::int64_t n_out,
+                         bool interpolates) {
     const Attributes by{{"blocksize", std::int64_t{2}}};
     TensorId y = kNoTensor;
     if (interpolates)
@@ -154,7 +152,7 @@ TensorId enlarged(Net& g, const std::string& path, TensorId x, std::int64_t n_in
     return g.add(path, y, g.node("DepthToSpace", path, {repeated(g, path, x, 4 * n_out / n_in)}, by));
 }
 
-std::vector<std::vector<std::int64_t>> scales_of(Fields& f, std::size_t blocks) {
+static std::vector<std::vector<std::int64_t>> scales_of(Fields& f, std::size_t blocks) {
     constexpr const char* kField = "decoder_qkv_multiscales";
     std::vector<std::vector<std::int64_t>> scales(blocks);
     const nlohmann::json* const all = f.find({kField});
@@ -172,8 +170,6 @@ std::vector<std::vector<std::int64_t>> scales_of(Fields& f, std::size_t blocks) 
         }
     return scales;
 }
-
-} // namespace
 
 Graph build_dc_decoder(Fields& f, const Decoder& base, const PartPlace& place) {
     Net g(base);

@@ -6,13 +6,12 @@
 
 namespace archsim::checkpoint {
 
-namespace {
-
 /// Heads of one attention and what is done to its queries and keys.
 struct Heads {
     std::int64_t number = 0, size = 0;
     enum class Norm : std::uint8_t { none, across, per_head } norm = Norm::none;
-    std::string positions; ///< tokens whose queries are rotated; empty: none
+    std::string positions;  ///< tokens whose queries are rotated; empty: none
+    bool exchanged = false; ///< devices that divide the tokens exchange those of this cross-attention, too
     std::int64_t width() const { return number * size; }
 };
 
@@ -20,8 +19,8 @@ struct Projected {
     TensorId q, k, v;
 };
 
-Projected project(Net& g, const std::string& path, TensorId x, std::int64_t n_x, TensorId of,
-                  std::int64_t n_of, const Heads& h, bool bias) {
+static Projected project(Net& g, const std::string& path, TensorId x, std::int64_t n_x, TensorId of,
+                         std::int64_t n_of, const Heads& h, bool bias) {
     Projected p{g.linear(path + "/to_q", x, n_x, h.width(), bias),
                 g.linear(path + "/to_k", of, n_of, h.width(), bias),
                 g.linear(path + "/to_v", of, n_of, h.width(), bias)};
@@ -38,27 +37,35 @@ Projected project(Net& g, const std::string& path, TensorId x, std::int64_t n_x,
     return p;
 }
 
-TensorId attention(Net& g, const std::string& path, TensorId x, std::int64_t n_x, TensorId of,
-                   std::int64_t n_of, const Heads& h, bool bias = true) {
+static TensorId attention(Net& g, const std::string& path, TensorId x, std::int64_t n_x, TensorId of,
+                          std::int64_t n_of, const Heads& h, bool bias = true) {
     Projected p = project(g, path, x, n_x, of, n_of, h, bias);
     if (!h.positions.empty()) {
         p.q = g.rotate(path + "/q", p.q, h.number, h.size, h.positions);
         if (x == of)
             p.k = g.rotate(path + "/k", p.k, h.number, h.size, h.positions);
     }
-    if (x == of) {
-        p.k = g.with_others(path + "/k", p.k, h.width());
-        p.v = g.with_others(path + "/v", p.v, h.width());
+    const bool exchanged = x == of || h.exchanged;
+    if (exchanged) {
+        // Each device has the whole prompt, which attention finds once for each of them then.
+        const char* others = x == of ? kOtherTokens : kOtherPrompts;
+        p.q = g.exchanged(path + "/q", p.q, h.number, h.size);
+        p.k = g.with_others(path + "/k", g.exchanged(path + "/k", p.k, h.number, h.size), h.width(), others);
+        p.v = g.with_others(path + "/v", g.exchanged(path + "/v", p.v, h.number, h.size), h.width(), others);
     }
-    return g.linear(path + "/to_out", g.attention(path, p.q, p.k, p.v, h.number), h.width(), n_x, true);
+    TensorId y = g.attention(path, p.q, p.k, p.v, h.number);
+    if (exchanged)
+        y = g.exchanged(path, y, h.number, h.size);
+    return g.linear(path + "/to_out", y, h.width(), n_x, true);
 }
 
 /// Attention without a softmax: keys and values of all tokens meet once, in a matrix per head; a row of ones
 /// beside the values gives the divisor.
-TensorId linear_attention(Net& g, const std::string& path, TensorId x, std::int64_t n_x, const Heads& h,
-                          bool bias) {
+static TensorId linear_attention(Net& g, const std::string& path, TensorId x, std::int64_t n_x,
+                                 const Heads& h, bool bias) {
     const Projected p = project(g, path, x, n_x, x, n_x, h, bias);
     const auto heads = [&](const std::string& name, TensorId t, std::vector<std::int64_t> order) {
+        t = g.exchanged(path + name, t, h.number, h.size);
         return g.transpose(path + name, g.reshape(path + name, t, {0, 0, h.number, h.size}),
                            std::move(order));
     };
@@ -71,25 +78,25 @@ TensorId linear_attention(Net& g, const std::string& path, TensorId x, std::int6
                    sums = g.node("Slice", path, {y, g.ints({h.size}), g.ints({h.size + 1}), g.ints({2})});
     y = g.node("Div", path, {rows, sums});
     y = g.reshape(path, g.transpose(path, y, {0, 3, 1, 2}), {0, 0, h.width()});
-    return g.linear(path + "/to_out", y, h.width(), n_x, true);
+    return g.linear(path + "/to_out", g.exchanged(path, y, h.number, h.size), h.width(), n_x, true);
 }
 
 /// Shifts, scales and gates of a block: a learned table plus what all blocks share.
-std::vector<TensorId> table(Net& g, const std::string& path, TensorId shared, std::int64_t width,
-                            std::int64_t rows) {
+static std::vector<TensorId> table(Net& g, const std::string& path, TensorId shared, std::int64_t width,
+                                   std::int64_t rows) {
     const TensorId own = g.weight(path + "/scale_shift_table", "", {1, rows * width});
     return g.split(path + "/scale_shift_table", g.add(path + "/scale_shift_table", shared, own),
                    static_cast<std::size_t>(rows));
 }
 
 /// Time of a denoiser whose blocks share one modulation: the vector, and six times its width.
-std::pair<TensorId, TensorId> shared_modulation(Net& g, const std::string& path, const Axis& batch,
-                                                std::int64_t width) {
+static std::pair<TensorId, TensorId> shared_modulation(Net& g, const std::string& path, const Axis& batch,
+                                                       std::int64_t width) {
     const TensorId time = g.time_embedding(path + "/emb/timestep_embedder", batch, kWaves, width);
     return {time, g.linear(path + "/linear", g.silu(path, time), width, 6 * width, true)};
 }
 
-TensorId modulated_out(Net& g, TensorId x, TensorId time, std::int64_t width, std::int64_t channels) {
+static TensorId modulated_out(Net& g, TensorId x, TensorId time, std::int64_t width, std::int64_t channels) {
     // The last table has two rows, to each of which the vector of time is added.
     const TensorId own = g.weight("scale_shift_table", "", {1, 2, width});
     const auto rows = g.split("scale_shift_table", g.add("scale_shift_table", own, time), 2, 1);
@@ -97,17 +104,17 @@ TensorId modulated_out(Net& g, TensorId x, TensorId time, std::int64_t width, st
     return g.linear("proj_out", x, width, channels, true);
 }
 
-TensorId patches(Net& g, const std::string& path, TensorId latents, std::int64_t in, std::int64_t width,
-                 std::int64_t patch) {
+static TensorId patches(Net& g, const std::string& path, TensorId latents, std::int64_t in,
+                        std::int64_t width, std::int64_t patch) {
     return g.tokens(path, g.convolution(path + "/proj", latents, in, width, {.size = patch, .stride = patch}),
                     width);
 }
 
-} // namespace
-
 Graph build_pixart(Fields& f, const Decoder& base, const PartPlace& place) {
     Net g(base, place);
     const Heads h{size_of(f, {"num_attention_heads"}, 16), size_of(f, {"attention_head_dim"}, 72), {}, {}};
+    Heads cross = h; // xDiT's attention of PixArt is one class for both
+    cross.exchanged = true;
     const std::int64_t width = h.width(), patch = size_of(f, {"patch_size"}, 2),
                        in = size_of(f, {"in_channels"}, 4),
                        out = patch * patch * size_of(f, {"out_channels"}, 8),
@@ -132,7 +139,7 @@ Graph build_pixart(Fields& f, const Decoder& base, const PartPlace& place) {
         const auto m = table(g, path, shared, width, 6);
         TensorId y = g.modulate(path + "/norm1", g.layer_norm(path + "/norm1", x, width, false), m[0], m[1]);
         x = g.gated(path + "/attn1", x, m[2], attention(g, path + "/attn1", y, width, y, width, h, bias));
-        x = g.add(path, x, attention(g, path + "/attn2", x, width, text, context, h, bias));
+        x = g.add(path, x, attention(g, path + "/attn2", x, width, text, context, cross, bias));
         y = g.modulate(path + "/norm2", g.layer_norm(path + "/norm2", x, width, false), m[3], m[4]);
         x = g.gated(
             path + "/ff", x, m[5],

@@ -7,8 +7,6 @@
 
 namespace archsim::checkpoint {
 
-namespace {
-
 struct Stream {
     Net& g;
     std::int64_t heads = 0, size = 0;
@@ -23,8 +21,8 @@ struct StreamQueries {
     TensorId q, k, v;
 };
 
-StreamQueries project(Stream& s, const std::string& path, const std::string& prefix, const std::string& norms,
-                      TensorId x) {
+static StreamQueries project(Stream& s, const std::string& path, const std::string& prefix,
+                             const std::string& norms, TensorId x) {
     const std::int64_t width = s.width();
     StreamQueries p{
         s.g.linear(path + "/" + prefix + "q" + (prefix == "add_" ? "_proj" : ""), x, width, width, true),
@@ -37,17 +35,21 @@ StreamQueries project(Stream& s, const std::string& path, const std::string& pre
     return p;
 }
 
-TensorId attend(Stream& s, const std::string& path, StreamQueries p) {
+static TensorId attend(Stream& s, const std::string& path, StreamQueries p) {
     if (!s.positions.empty()) {
         p.q = s.g.rotate(path + "/q", p.q, s.heads, s.size, s.positions);
         p.k = s.g.rotate(path + "/k", p.k, s.heads, s.size, s.positions);
     }
-    p.k = s.g.with_others(path + "/k", p.k, s.width());
-    p.v = s.g.with_others(path + "/v", p.v, s.width());
-    return s.g.attention(path, p.q, p.k, p.v, s.heads);
+    const auto exchanged = [&](const std::string& name, TensorId x) {
+        return s.g.exchanged(path + name, x, s.heads, s.size);
+    };
+    p.q = exchanged("/q", p.q);
+    p.k = s.g.with_others(path + "/k", exchanged("/k", p.k), s.width());
+    p.v = s.g.with_others(path + "/v", exchanged("/v", p.v), s.width());
+    return exchanged("", s.g.attention(path, p.q, p.k, p.v, s.heads));
 }
 
-TensorId feed_forward(Stream& s, const std::string& path, TensorId x) {
+static TensorId feed_forward(Stream& s, const std::string& path, TensorId x) {
     const std::int64_t width = s.width();
     return s.g.perceptron(path + "/net.0/proj", path + "/net.2", x, width, 4 * width, width, "gelu");
 }
@@ -58,7 +60,7 @@ struct Pair {
 };
 
 /// A block of two streams. `dual`: the image attends to itself alone, too; `last`: the text ends here.
-Pair joint_block(Stream& s, const std::string& path, Pair x, bool dual = false, bool last = false) {
+static Pair joint_block(Stream& s, const std::string& path, Pair x, bool dual = false, bool last = false) {
     Net& g = s.g;
     const std::int64_t width = s.width();
     const auto normed = [&](const std::string& name, TensorId of) {
@@ -101,7 +103,7 @@ Pair joint_block(Stream& s, const std::string& path, Pair x, bool dual = false, 
 }
 
 /// A block of one stream, attention beside the feed-forward half (FLUX.1).
-TensorId single_block(Stream& s, const std::string& path, TensorId x) {
+static TensorId single_block(Stream& s, const std::string& path, TensorId x) {
     Net& g = s.g;
     const std::int64_t width = s.width(), inner = 4 * width;
     const auto m = g.modulation(path + "/norm/linear", s.conditioning, width, 3);
@@ -113,13 +115,13 @@ TensorId single_block(Stream& s, const std::string& path, TensorId x) {
     return g.gated(path, x, m[2], g.linear(path + "/proj_out", both, width + inner, width, true));
 }
 
-TensorId projected_out(Stream& s, TensorId x, std::int64_t channels) {
+static TensorId projected_out(Stream& s, TensorId x, std::int64_t channels) {
     const auto m = s.g.modulation("norm_out/linear", s.conditioning, s.width(), 2);
     x = s.g.modulate("norm_out", s.g.layer_norm("norm_out", x, s.width(), false), m[1], m[0]);
     return s.g.linear("proj_out", x, s.width(), channels, true);
 }
 
-Stream stream(Net& g, Fields& f) {
+static Stream stream(Net& g, Fields& f) {
     Stream s{.g = g, .positions = {}};
     s.heads = size_of(f, {"num_attention_heads"}, 24);
     s.size = size_of(f, {"attention_head_dim"}, 128);
@@ -127,7 +129,7 @@ Stream stream(Net& g, Fields& f) {
 }
 
 /// The vectors of time, of guidance where the model takes its scale as an input, and of the pooled prompt.
-TensorId conditioning(Stream& s, const Axis& batch, bool guidance, std::int64_t pooled) {
+static TensorId conditioning(Stream& s, const Axis& batch, bool guidance, std::int64_t pooled) {
     Net& g = s.g;
     const std::string path = "time_text_embed";
     TensorId sum = g.time_embedding(path + "/timestep_embedder", batch, kWaves, s.width());
@@ -143,8 +145,6 @@ TensorId conditioning(Stream& s, const Axis& batch, bool guidance, std::int64_t 
     }
     return sum;
 }
-
-} // namespace
 
 Graph build_sd3(Fields& f, const Decoder& base, const PartPlace& place) {
     Net g(base, place);

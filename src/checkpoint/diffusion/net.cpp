@@ -5,11 +5,7 @@
 
 namespace archsim::checkpoint {
 
-namespace {
-
 constexpr double kNormEpsilon = 1e-6; // no cost depends on it
-
-} // namespace
 
 TensorId Net::convolution(const std::string& path, TensorId x, std::int64_t n_in, std::int64_t n_out,
                           Kernel kernel) {
@@ -108,12 +104,21 @@ TensorId Net::attention(const std::string& path, TensorId q, TensorId k, TensorI
     return node("MultiHeadAttention", path, {q, k, v}, std::move(attributes), kMicrosoft);
 }
 
-TensorId Net::with_others(const std::string& path, TensorId x, std::int64_t width) {
+TensorId Net::with_others(const std::string& path, TensorId x, std::int64_t width,
+                          const std::string& others) {
     if (divided_.empty())
         return x;
-    if (others_ == kNoTensor)
-        others_ = given("other_tokens", {divided_, "other_tokens", width});
-    return concatenate(path + "/others", {x, others_}, 1);
+    if (!others_.contains(others))
+        others_[others] = given(others, {divided_, others, width});
+    return concatenate(path + "/others", {x, others_[others]}, 1);
+}
+
+TensorId Net::exchanged(const std::string& path, TensorId x, std::int64_t heads, std::int64_t size) {
+    if (divided_.empty())
+        return x;
+    const std::string at = path + std::string(kExchange);
+    x = transpose(at, reshape(at, x, {0, 0, heads, size}), {2, 1, 0, 3});
+    return reshape(at, transpose(at, reshape(at, x, {0, 0, 0, 0}), {2, 1, 0, 3}), {0, 0, heads * size});
 }
 
 TensorId Net::biased_attention(const std::string& path, TensorId q, TensorId k, TensorId v,

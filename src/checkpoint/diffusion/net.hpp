@@ -5,9 +5,11 @@
 
 #include "archsim/graph/graph.hpp"
 #include "checkpoint/decoder.hpp"
+#include "checkpoint/diffusion.hpp"
 #include "checkpoint/fields.hpp"
 #include "checkpoint/graph_maker.hpp"
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -119,8 +121,14 @@ class Net : public GraphMaker {
     /// softmax(Q K') V of [batch, tokens, heads x size].
     TensorId attention(const std::string& path, TensorId q, TensorId k, TensorId v, std::int64_t heads,
                        bool causal = false);
-    /// x, and tokens of other devices behind it where there are some.
-    TensorId with_others(const std::string& path, TensorId x, std::int64_t width);
+    /// x, and tokens of other devices behind it where there are some: so many as the size `others` says.
+    TensorId with_others(const std::string& path, TensorId x, std::int64_t width,
+                         const std::string& others = kOtherTokens);
+    /// x, where devices divide the tokens, as it comes out of an exchange between tokens and heads: PyTorch
+    /// has no collective for strided tensors, so that one copy puts the heads of each device together before
+    /// it, and another the tokens after it (all_to_all_4D of feifeibear/long-context-attention, which xDiT
+    /// calls).
+    TensorId exchanged(const std::string& path, TensorId x, std::int64_t heads, std::int64_t size);
     /// Attention with its scores in memory, plus a bias per head: stacks fuse it where they can.
     TensorId biased_attention(const std::string& path, TensorId q, TensorId k, TensorId v, std::int64_t heads,
                               std::int64_t size, TensorId bias);
@@ -160,7 +168,7 @@ class Net : public GraphMaker {
     };
     std::vector<Table> tables_;
     std::string divided_; ///< leading axis of the other devices' tokens; empty: there are none
-    TensorId others_ = kNoTensor;
+    std::map<std::string, TensorId> others_; ///< inputs of their tokens, by size
 };
 
 } // namespace archsim::checkpoint

@@ -68,8 +68,6 @@ std::vector<std::int64_t> sizes_of(Fields& f, const char* name) {
 
 } // namespace checkpoint
 
-namespace {
-
 using namespace checkpoint;
 using nlohmann::json;
 
@@ -78,7 +76,7 @@ constexpr std::uintmax_t kLargestFile = 16u << 20;
 struct ClassRow {
     std::string_view name;
     PartBuilder build;
-    bool divides = false;           ///< devices may divide its tokens among them
+    DiffusionPart::Divides divides = DiffusionPart::Divides::nothing;
     std::string_view pipeline = {}; ///< that runs such a denoiser, for pipelines of other names
 };
 constexpr ClassRow kTextEncoders[] = {
@@ -88,14 +86,14 @@ constexpr ClassRow kTextEncoders[] = {
 constexpr ClassRow kImageEncoders[] = {{"CLIPVisionModel", build_clip_vision},
                                        {"CLIPVisionModelWithProjection", build_clip_vision}};
 constexpr ClassRow kDenoisers[] = {
-    {"UNet2DConditionModel", build_unet, false, "StableDiffusionPipeline"},
-    {"SD3Transformer2DModel", build_sd3, true, "StableDiffusion3Pipeline"},
-    {"FluxTransformer2DModel", build_flux, true, "FluxPipeline"},
-    {"QwenImageTransformer2DModel", build_qwen_image, true, "QwenImagePipeline"},
-    {"PixArtTransformer2DModel", build_pixart, true, "PixArtSigmaPipeline"},
-    {"SanaTransformer2DModel", build_sana, true, "SanaPipeline"},
-    {"HunyuanDiT2DModel", build_hunyuan_dit, true, "HunyuanDiTPipeline"},
-    {"WanTransformer3DModel", build_wan, true, "WanPipeline"}};
+    {"UNet2DConditionModel", build_unet, DiffusionPart::Divides::nothing, "StableDiffusionPipeline"},
+    {"SD3Transformer2DModel", build_sd3, DiffusionPart::Divides::all, "StableDiffusion3Pipeline"},
+    {"FluxTransformer2DModel", build_flux, DiffusionPart::Divides::all, "FluxPipeline"},
+    {"QwenImageTransformer2DModel", build_qwen_image, DiffusionPart::Divides::all, "QwenImagePipeline"},
+    {"PixArtTransformer2DModel", build_pixart, DiffusionPart::Divides::image, "PixArtSigmaPipeline"},
+    {"SanaTransformer2DModel", build_sana, DiffusionPart::Divides::image, "SanaPipeline"},
+    {"HunyuanDiT2DModel", build_hunyuan_dit, DiffusionPart::Divides::image, "HunyuanDiTPipeline"},
+    {"WanTransformer3DModel", build_wan, DiffusionPart::Divides::image, "WanPipeline"}};
 constexpr ClassRow kDecoders[] = {{"AutoencoderKL", build_kl_decoder},
                                   {"AutoencoderDC", build_dc_decoder},
                                   {"AutoencoderKLWan", build_wan_decoder},
@@ -108,14 +106,14 @@ enum class Guidance : std::uint8_t {
     apart,  ///< one after the other
 };
 
-/// What the class of a pipeline does when nothing else is said: the defaults of its call in diffusers.
+/// The class of a pipeline when nothing else is said: the defaults of its call in diffusers.
 struct PipelineRow {
     std::string_view name;
     std::int64_t steps;
     Guidance guidance;
     bool short_text, long_text; ///< the denoiser reads tokens of the CLIP encoder, those of the other one
     std::int64_t tokens;        ///< length that prompts are padded to; 0: there is no such encoder
-    /// Of a video: frames, height and width; 0 frames: an image, of the side that the denoiser states.
+    /// For a video: frames, height and width; 0 frames: an image, of the side that the denoiser states.
     std::int64_t frames = 0, height = 0, width = 0;
 };
 constexpr PipelineRow kPipelines[] = {
@@ -131,13 +129,13 @@ constexpr PipelineRow kPipelines[] = {
 };
 
 template <std::size_t N>
-const ClassRow* find_class(const ClassRow (&rows)[N], std::string_view name) {
+static const ClassRow* find_class(const ClassRow (&rows)[N], std::string_view name) {
     const auto row =
         std::find_if(std::begin(rows), std::end(rows), [&](const ClassRow& r) { return r.name == name; });
     return row == std::end(rows) ? nullptr : row;
 }
 
-[[noreturn]] void refuse_pipeline(const std::string& file, std::string where, std::string why) {
+[[noreturn]] static void refuse_pipeline(const std::string& file, std::string where, std::string why) {
     std::vector<std::string_view> names;
     for (const PipelineRow& row : kPipelines)
         names.push_back(row.name);
@@ -145,12 +143,12 @@ const ClassRow* find_class(const ClassRow (&rows)[N], std::string_view name) {
            FindingKind::malformed_file);
 }
 
-json document_in(const std::filesystem::path& file) {
+static json document_in(const std::filesystem::path& file) {
     return parse_python_json(read_config_text(file, kLargestFile), file.string());
 }
 
 /// Files of JAX say "FlaxUNet2DConditionModel" of the same network.
-std::string_view without_framework(std::string_view name) {
+static std::string_view without_framework(std::string_view name) {
     constexpr std::string_view kFlax = "Flax";
     return name.starts_with(kFlax) ? name.substr(kFlax.size()) : name;
 }
@@ -162,7 +160,7 @@ struct PartConfig {
 };
 
 /// The class that a part's own file names, or else the index.
-std::string class_of(const json& config, const json& index) {
+static std::string class_of(const json& config, const json& index) {
     if (std::string name = text_at(config, "_class_name"); !name.empty())
         return std::string(without_framework(name));
     if (const auto classes = config.find("architectures");
@@ -231,7 +229,7 @@ class PipelineReader {
             add(*second, find_class(kDenoisers, second->architecture), place, times);
             out_.parts.back().share = out_.parts[out_.parts.size() - 2].share = 0.5;
         }
-        // Of a video one frame of latents at a time (build_wan_decoder).
+        // In a video one frame of latents at a time (build_wan_decoder).
         if (decoder)
             add(*decoder, find_class(kDecoders, decoder->architecture), place_,
                 place_.frames > 0 ? std::vector<std::string>{place_.latent_frames(1)}
@@ -258,7 +256,7 @@ class PipelineReader {
             if (!network || std::find(std::begin(kRead), std::end(kRead), name) != std::end(kRead))
                 continue;
             const auto type = stated[1].get<std::string>();
-            // What cuts text and images into tokens, and what counts steps.
+            // Tokenisers and schedulers are no networks.
             if (std::none_of(std::begin(kNoNetworks), std::end(kNoNetworks),
                              [&](std::string_view part) { return type.find(part) != std::string::npos; }))
                 others.push_back(fmt::format("{} ({})", name, type));
@@ -361,14 +359,14 @@ class PipelineReader {
         DiffusionPart made{.name = part.name,
                            .architecture = part.architecture,
                            .times = std::move(times),
-                           .divides = row != nullptr && row->divides};
+                           .divides = row != nullptr ? row->divides : DiffusionPart::Divides::nothing};
         if (row != nullptr) {
             Decoder base{.name = part.name, .type = type_};
             Fields f(part.config, part.file);
             if (f.has({"quantization_config"}))
                 read_quantization(f, base);
             made.graph = row->build(f, base, place);
-            // Of a decoder of latents the files hold the encoder, too.
+            // Files of a decoder of latents hold the encoder, too.
             if (const auto config = std::filesystem::path(part.file);
                 config.filename() == "config.json" && part.name != "vae") {
                 hold_bytes(read_stored_files(config.parent_path()), weight_bytes(made.graph), 0,
@@ -421,8 +419,6 @@ class PipelineReader {
     PartPlace place_;
     DiffusionPipeline out_;
 };
-
-} // namespace
 
 bool is_diffusion_pipeline(const std::filesystem::path& path) {
     std::error_code ignored;

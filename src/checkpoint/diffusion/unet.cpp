@@ -8,10 +8,9 @@
 
 namespace archsim::checkpoint {
 
-namespace {
-
 /// One number for all blocks, or one per block.
-std::vector<std::int64_t> per_block(Fields& f, const char* name, std::size_t blocks, std::int64_t fallback) {
+static std::vector<std::int64_t> per_block(Fields& f, const char* name, std::size_t blocks,
+                                           std::int64_t fallback) {
     const nlohmann::json* const value = f.find({name});
     if (value == nullptr || !value->is_array())
         return std::vector<std::int64_t>(blocks, size_of(f, {name}, fallback));
@@ -28,7 +27,7 @@ struct Sizes {
     bool linear = false;
 };
 
-std::vector<bool> attends(Fields& f, const char* name, std::size_t blocks) {
+static std::vector<bool> attends(Fields& f, const char* name, std::size_t blocks) {
     const std::vector<std::string> types = f.texts({name});
     if (types.size() != blocks)
         f.refuse(name, fmt::format("{} blocks where block_out_channels has {}", types.size(), blocks));
@@ -112,7 +111,8 @@ class UNet {
 /// The vector that every residual block adds: time, and what else the network is told: a scale of the
 /// guidance (LCM), a class or noise level (the upscaler), an image's embedding (unCLIP), and for SDXL the
 /// pooled prompt with the sizes of the image.
-TensorId conditioning(Net& g, Fields& f, const PartPlace& place, std::int64_t first, std::int64_t time) {
+static TensorId conditioning(Net& g, Fields& f, const PartPlace& place, std::int64_t first,
+                             std::int64_t time) {
     const Axis batch(place.batch);
     TensorId waves = g.given("timestep", {batch, first});
     if (const std::int64_t n = f.count({"time_cond_proj_dim"}, 0); n > 0)
@@ -142,8 +142,6 @@ TensorId conditioning(Net& g, Fields& f, const PartPlace& place, std::int64_t fi
     }
     return t;
 }
-
-} // namespace
 
 Graph build_unet(Fields& f, const Decoder& base, const PartPlace& place) {
     Net g(base);

@@ -8,8 +8,6 @@
 
 namespace archsim::checkpoint {
 
-namespace {
-
 /// A convolution over frames, rows and columns; of frames only those before are seen.
 struct Volume {
     std::int64_t frames = 3, side = 3, frame_stride = 1, side_stride = 1;
@@ -25,8 +23,8 @@ struct FrameStream {
     Axis side(const char* of) const { return std::to_string(scale) + "*" + place->side(of); }
 };
 
-TensorId convolution(Net& g, const std::string& path, TensorId x, std::int64_t n_in, std::int64_t n_out,
-                     Volume v = {}, const FrameStream& stream = {}) {
+static TensorId convolution(Net& g, const std::string& path, TensorId x, std::int64_t n_in,
+                            std::int64_t n_out, Volume v = {}, const FrameStream& stream = {}) {
     std::int64_t before = v.padded ? v.frames - 1 : 0;
     const std::int64_t pad = v.padded ? v.side / 2 : 0;
     if (stream.place != nullptr && before > 0) {
@@ -44,13 +42,13 @@ TensorId convolution(Net& g, const std::string& path, TensorId x, std::int64_t n
 }
 
 /// A root mean square norm over the channels of a video.
-TensorId volume_norm(Net& g, const std::string& path, TensorId x, std::int64_t channels) {
+static TensorId volume_norm(Net& g, const std::string& path, TensorId x, std::int64_t channels) {
     x = g.rms_norm(path, g.transpose(path + "/last", x, {0, 2, 3, 4, 1}), channels);
     return g.transpose(path + "/first", x, {0, 4, 1, 2, 3});
 }
 
-TensorId residual(Net& g, const std::string& path, TensorId x, std::int64_t n_in, std::int64_t n_out,
-                  const FrameStream& stream) {
+static TensorId residual(Net& g, const std::string& path, TensorId x, std::int64_t n_in, std::int64_t n_out,
+                         const FrameStream& stream) {
     TensorId y = g.silu(path, volume_norm(g, path + "/norm1", x, n_in));
     y = convolution(g, path + "/conv1", y, n_in, n_out, {}, stream);
     y = g.silu(path + "/2", volume_norm(g, path + "/norm2", y, n_out));
@@ -61,7 +59,7 @@ TensorId residual(Net& g, const std::string& path, TensorId x, std::int64_t n_in
 }
 
 /// Frames as images, [batch x frames, channels, height, width], and back to the shape of `like`.
-TensorId as_images(Net& g, const std::string& path, TensorId x) {
+static TensorId as_images(Net& g, const std::string& path, TensorId x) {
     const TensorId shape = g.node("Shape", path, {x});
     const TensorId image = g.node("Gather", path, {shape, g.ints({1, 3, 4})}, {{"axis", std::int64_t{0}}});
     return g.node(
@@ -70,7 +68,7 @@ TensorId as_images(Net& g, const std::string& path, TensorId x) {
 }
 
 /// The inverse, of images of other sides and channels than `like`'s, with as many frames.
-TensorId as_video(Net& g, const std::string& path, TensorId images, TensorId like) {
+static TensorId as_video(Net& g, const std::string& path, TensorId images, TensorId like) {
     const TensorId shape = g.node("Shape", path, {like}), own = g.node("Shape", path + "/own", {images});
     const TensorId first = g.node("Gather", path, {shape, g.ints({0, 2})}, {{"axis", std::int64_t{0}}}),
                    last =
@@ -81,7 +79,7 @@ TensorId as_video(Net& g, const std::string& path, TensorId images, TensorId lik
 }
 
 /// Attention of each frame's pixels, one head.
-TensorId attention(Net& g, const std::string& path, TensorId x, std::int64_t width) {
+static TensorId attention(Net& g, const std::string& path, TensorId x, std::int64_t width) {
     const TensorId images = as_images(g, path, volume_norm(g, path + "/norm", x, width));
     const auto qkv =
         g.split(path + "/to_qkv", g.convolution(path + "/to_qkv", images, width, 3 * width), 3, 1);
@@ -94,8 +92,8 @@ TensorId attention(Net& g, const std::string& path, TensorId x, std::int64_t wid
 }
 
 /// Twice the frames; of all at once but for the first, which has no predecessor.
-TensorId more_frames(Net& g, const std::string& path, TensorId x, std::int64_t width,
-                     const FrameStream& stream) {
+static TensorId more_frames(Net& g, const std::string& path, TensorId x, std::int64_t width,
+                            const FrameStream& stream) {
     const TensorId y =
         convolution(g, path + "/time_conv", x, width, 2 * width, {.frames = 3, .side = 1}, stream);
     const auto halves = g.split(path + "/time_conv", y, 2, 1);
@@ -113,8 +111,6 @@ TensorId more_frames(Net& g, const std::string& path, TensorId x, std::int64_t w
                ? all
                : g.node("Slice", path, {all, g.ints({1}), g.ints({1 << 20}), g.ints({2})});
 }
-
-} // namespace
 
 Graph build_wan(Fields& f, const Decoder& base, const PartPlace& place) {
     Net g(base, place);
@@ -148,6 +144,9 @@ Graph build_wan(Fields& f, const Decoder& base, const PartPlace& place) {
                               .side_stride = patch[1],
                               .padded = false});
     x = g.tokens("patch_embedding", x, width);
+    const auto exchanged = [&](const std::string& path, TensorId t) {
+        return g.exchanged(path, t, heads, size);
+    };
     const auto attend = [&](const std::string& path, TensorId y, TensorId of, bool turned) {
         TensorId q = g.composed_norm(path + "/norm_q", g.linear(path + "/to_q", y, width, width, true),
                                      width),
@@ -155,11 +154,15 @@ Graph build_wan(Fields& f, const Decoder& base, const PartPlace& place) {
                                      width);
         TensorId v = g.linear(path + "/to_v", of, width, width, true);
         if (turned) {
-            q = g.rotate(path + "/q", q, heads, size, tokens);
-            k = g.with_others(path + "/k", g.rotate(path + "/k", k, heads, size, tokens), width);
-            v = g.with_others(path + "/v", v, width);
+            q = exchanged(path + "/q", g.rotate(path + "/q", q, heads, size, tokens));
+            k = g.with_others(path + "/k",
+                              exchanged(path + "/k", g.rotate(path + "/k", k, heads, size, tokens)), width);
+            v = g.with_others(path + "/v", exchanged(path + "/v", v), width);
         }
-        return g.linear(path + "/to_out", g.attention(path, q, k, v, heads), width, width, true);
+        TensorId seen = g.attention(path, q, k, v, heads);
+        if (turned)
+            seen = exchanged(path, seen);
+        return g.linear(path + "/to_out", seen, width, width, true);
     };
     for (std::int64_t i = 0; i < layers; ++i) {
         const std::string path = "blocks." + std::to_string(i);

@@ -82,6 +82,8 @@ class Result:
 
 class Comparison:
     results: Final[list[Result]]
+    @property
+    def advice(self) -> list[dict[str, Any]]: ...
     def to_json(self) -> str: ...
     def to_dict(self) -> dict[str, Any]: ...
     def to_text(self, width: int = 100, verbose: bool = False) -> str: ...
@@ -365,34 +367,23 @@ class SweepRows:
     def to_csv(self, path: str | PathLike[str]) -> None: ...
     def to_parquet(self, path: str | PathLike[str]) -> None: ...
 
+class SweepQuestion(Question, total=False):
+    """What sweep() takes beside the fields of the question."""
+
+    vary: Mapping[str, str | Sequence[float]] | None
+    batches: Sequence[int | str]
+    precisions: str | Sequence[str] | None
+    hardware_db: str | Sequence[str]
+    client: Any
+    progress: bool | Callable[[int, int], object] | None
+    threads: int | None
+
 @overload
 def sweep(
-    models: str | Sequence[str],
-    hardware: str | Sequence[str],
-    *,
-    vary: Mapping[str, str | Sequence[float]] | None = None,
-    batches: Sequence[int | str] = (1,),
-    precisions: str | Sequence[str] | None = None,
-    hardware_db: str | Sequence[str] = (),
-    client: Any = None,
-    output: None = None,
-    progress: bool | Callable[[int, int], object] | None = None,
-    threads: int | None = None,
-    **question: Unpack[Question],
+    models: str | Sequence[str], hardware: str | Sequence[str], *, output: None = None, **how: Unpack[SweepQuestion]
 ) -> SweepRows: ...
 @overload
 def sweep(
-    models: str | Sequence[str],
-    hardware: str | Sequence[str],
-    *,
-    vary: Mapping[str, str | Sequence[float]] | None = None,
-    batches: Sequence[int | str] = (1,),
-    precisions: str | Sequence[str] | None = None,
-    hardware_db: str | Sequence[str] = (),
-    client: Any = None,
-    output: str | PathLike[str],
-    progress: bool | Callable[[int, int], object] | None = None,
-    threads: int | None = None,
-    **question: Unpack[Question],
+    models: str | Sequence[str], hardware: str | Sequence[str], *, output: str | PathLike[str], **how: Unpack[SweepQuestion]
 ) -> Path: ...
 def to_dataframe(results: Comparison | Iterable[Result]) -> Any: ...

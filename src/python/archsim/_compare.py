@@ -5,6 +5,7 @@ import html
 import json
 import os
 import pathlib
+import re
 
 from . import _archsim
 from ._archsim import Comparison, IncompleteError, MetricTable, Result, Session, UsageError
@@ -63,7 +64,14 @@ ROWS_SHOWN = 20
 def _verdict(self):
     """What the report says first: its title, and the lines below it up to an empty one."""
     first = "\n".join(part for part in self.to_text().split("\n\n")[:2])
-    return "\n".join(line for line in first.split("\n") if line.strip("= "))
+    lines = "\n".join(line for line in first.split("\n") if line.strip("= "))
+    return re.sub(r"--([a-z][a-z-]+)", lambda flag: flag[1].replace("-", "_"), lines)  # keywords here
+
+
+def _advice(self):
+    """What was tried and is better: for each the device, the sentence, and the keywords that ask for it."""
+    helps = [helped for verdict in self.to_dict()["verdicts"] for helped in verdict["helps"]]
+    return [{"hardware": helped["devices"][0], "text": helped["text"], "asks": helped["asks"]} for helped in helps]
 
 
 def _table(rows, header=()):
@@ -133,6 +141,7 @@ for _answer in [kind for kind in vars(_archsim).values() if hasattr(kind, "to_ma
 Comparison.to_dict = Result.to_dict = _document
 Comparison._repr_html_ = _repr_html
 Comparison.__repr__ = _verdict
+Comparison.advice = property(_advice)
 Result._repr_html_ = _result_repr_html
 Result.__repr__ = _result_repr
 

@@ -1,5 +1,7 @@
 #include "report/blocks/ranking_table.hpp"
 
+#include "core/text.hpp"
+#include "fields/question.hpp"
 #include "report/blocks/number_format.hpp"
 #include "result/bound_shares.hpp"
 #include "result/ties.hpp"
@@ -11,14 +13,12 @@
 
 namespace archsim {
 
-namespace {
-
-std::string share_text(double share) {
+static std::string share_text(double share) {
     return fmt::format("{:.0f} %", 100 * share);
 }
 
 /// A memory on the chip, which more bandwidth of the external one does not help.
-bool on_chip(Resource resource) {
+static bool on_chip(Resource resource) {
     return resource == Resource::l1_bytes || resource == Resource::l2_bytes ||
            resource == Resource::llc_bytes;
 }
@@ -30,12 +30,12 @@ struct DominantOperation {
     bool upper_bound = false; ///< its work is that of the largest output it can have
 };
 
-bool multiplies(OpKind kind) {
+static bool multiplies(OpKind kind) {
     return kind == OpKind::convolution || kind == OpKind::matmul || kind == OpKind::attention ||
            kind == OpKind::recurrent;
 }
 
-std::optional<DominantOperation> dominant_operation(const Result& r) {
+static std::optional<DominantOperation> dominant_operation(const Result& r) {
     if (!r.ok() || !r.partition || !r.model || !r.model->graph || r.generation || !r.parts.empty())
         return std::nullopt;
     const ShapedGraph& graph = *r.model->graph;
@@ -59,9 +59,9 @@ std::optional<DominantOperation> dominant_operation(const Result& r) {
     return std::nullopt;
 }
 
-/// What a measurement of one's own would tell where little is known of a device: "measure a network on it,
+/// The gain of a measurement of one's own where little is known of a device: "measure a network on it,
 /// --measured "NETWORK int8 on Hailo-8L = TIME": the interval narrows from a factor of 10.4 to 6.1".
-std::string measuring_text(const Result& r) {
+static std::string measuring_text(const Result& r) {
     constexpr double kWorthIt = 0.8; // of the width
     const auto after = width_after_measuring(r);
     const Interval& now = r.estimate.latency_interval;
@@ -73,15 +73,13 @@ std::string measuring_text(const Result& r) {
 }
 
 /// " over PCIe 4.0 x16 (31.5 GB/s)"
-std::string link_text(const Device& device) {
+static std::string link_text(const Device& device) {
     if (!device.link_bandwidth.known())
         return "";
     const std::string rate = fmt::format("{:.3g} GB/s", device.link_bandwidth.value / 1e9);
     return device.interconnect_type.empty() ? fmt::format(" at {}", rate)
                                             : fmt::format(" over {} ({})", device.interconnect_type, rate);
 }
-
-} // namespace
 
 std::string bound_sentence(const Result& result, const std::string& label) {
     const auto shares = bound_shares(result);
@@ -119,9 +117,21 @@ std::string bound_sentence(const Result& result, const std::string& label) {
                        share_text(result.estimate.utilization));
 }
 
+std::vector<std::pair<std::string, std::string>> fields_of(std::string_view asked) {
+    std::vector<std::pair<std::string, std::string>> fields;
+    for (const std::string_view word : split(asked, ' '))
+        if (word.starts_with("--")) {
+            const QuestionField* const field = find_question_field(word);
+            fields.emplace_back(field != nullptr ? field->key : word.substr(2), "true");
+        } else if (!fields.empty()) {
+            fields.back().second = word;
+        }
+    return fields;
+}
+
 std::vector<Advice> advice_for(std::span<const TriedChange> tried, std::span<const Result> results) {
     std::vector<Advice> all;
-    // Of several, what may not be named first is not advised on either.
+    // Where there are several, one that may not be named first is not advised on either.
     const auto skipped = [&](std::size_t i) { return results.size() > 1 && !may_lead(results[i].estimate); };
     for (const TriedChange& change : tried) {
         if (skipped(change.result))
@@ -135,6 +145,7 @@ std::vector<Advice> advice_for(std::span<const TriedChange> tried, std::span<con
             all.back().text += "; " + text;
         else
             all.push_back({change.result, std::move(text)});
+        all.back().asked.push_back(change.asked);
     }
     for (std::size_t i = 0; i < results.size(); ++i)
         if (std::string text = skipped(i) ? "" : measuring_text(results[i]); !text.empty())

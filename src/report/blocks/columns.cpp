@@ -45,10 +45,8 @@ nlohmann::ordered_json schema_of(CellType type) {
     return {{"type", {"boolean", "null"}}};
 }
 
-namespace {
-
 /// The column of that name: its heading, its key, or the beginning of one of them.
-std::size_t find_column(const Table& table, const std::string& name) {
+static std::size_t find_column(const Table& table, const std::string& name) {
     const std::string wanted = bare_name(name);
     const auto find = [&](const auto& is_it) {
         return static_cast<std::size_t>(std::ranges::find_if(table.columns, is_it) - table.columns.begin());
@@ -67,12 +65,12 @@ std::size_t find_column(const Table& table, const std::string& name) {
     throw UsageError(fmt::format("--sort: there is no column \"{}\"; there are {}", name, names));
 }
 
-/// What orders it: of an interval its lower end.
-std::optional<double> number_of(const Cell& cell) {
+/// The number that orders it: an interval's lower end.
+static std::optional<double> number_of(const Cell& cell) {
     return !cell.value && cell.interval ? std::optional(cell.interval->low) : cell.value;
 }
 
-void sort_rows(Table& table, std::size_t by) {
+static void sort_rows(Table& table, std::size_t by) {
     const bool rising = table.columns[by].best == BestIs::least;
     const bool numbers =
         std::ranges::any_of(table.rows, [by](const auto& row) { return number_of(row[by]).has_value(); });
@@ -86,14 +84,14 @@ void sort_rows(Table& table, std::size_t by) {
     });
 }
 
-bool same_columns(const Table& a, const Table& b) {
+static bool same_columns(const Table& a, const Table& b) {
     return std::equal(a.columns.begin(), a.columns.end(), b.columns.begin(), b.columns.end(),
                       [](const Column& x, const Column& y) { return x.key == y.key; });
 }
 
 /// The report's first table, which takes in the rows of those that continue it; they go, with the headings
 /// that set them apart.
-Table* joined_table(Report& report) {
+static Table* joined_table(Report& report) {
     std::vector<Block> kept;
     std::optional<std::size_t> first;
     bool joined = false;
@@ -120,8 +118,6 @@ Table* joined_table(Report& report) {
         report.blocks.erase(report.blocks.begin() + static_cast<std::ptrdiff_t>(--*first));
     return &std::get<Table>(report.blocks[*first]);
 }
-
-} // namespace
 
 void order_tables(Report& report, const TableOrder& order) {
     if (!order.asked())

@@ -112,7 +112,7 @@ inline Cell flag_cell(bool known, bool value) {
     return known ? Cell{value ? "yes" : "no", value ? 1.0 : 0.0, Tone::plain, {}, CellKind::flag} : Cell{};
 }
 
-/// What the cells of a column are for programs; all but `text` may be null.
+/// The type of a column's cells for programs; all but `text` may be null.
 enum class CellType : std::uint8_t { text, name, number, count, flag, number_or_word };
 
 /// A value as the cell of a column of that type: a text, a whole number, true or false, or a number where it

@@ -35,15 +35,13 @@ std::string price_text(const Result& result, const CostOptions& options) {
     return texts.empty() ? std::string("no published price") : fmt::format("{}", fmt::join(texts, "; "));
 }
 
-namespace {
-
-std::optional<double> times(const std::optional<double>& each, double count) {
+static std::optional<double> times(const std::optional<double>& each, double count) {
     return each ? std::optional(*each * count) : std::nullopt;
 }
 
 constexpr double kMillion = 1e6, kThousand = 1e3, kSecondsPerMonth = kHoursPerMonth * 3600;
 
-/// What an inference or a token costs, so many at a time: the columns of tables and the members of documents.
+/// The cost of inferences or tokens, so many at a time: the columns of tables and the members of documents.
 struct CostPart {
     const char *heading, *unit;
     const char* key; ///< tables of tokens add "_tokens"
@@ -65,13 +63,13 @@ constexpr CostPart kCostParts[] = {
      kThousand, 1, [](const Cost& c) { return c.embodied_g; }}};
 enum class CostsOf : std::uint8_t { inferences, tokens };
 
-/// Of tokens nobody states a purchase apart.
-bool shown(const CostPart& part, CostsOf what) {
+/// Nobody states the purchase of tokens apart.
+static bool shown(const CostPart& part, CostsOf what) {
     return what == CostsOf::inferences || part.heading != std::string_view("purchase");
 }
 
 template <class Row>
-std::vector<ColumnOf<Row>> cost_columns(CostsOf what) {
+static std::vector<ColumnOf<Row>> cost_columns(CostsOf what) {
     std::vector<ColumnOf<Row>> columns;
     for (const CostPart& part : kCostParts)
         if (shown(part, what))
@@ -82,7 +80,7 @@ std::vector<ColumnOf<Row>> cost_columns(CostsOf what) {
     return columns;
 }
 
-Members<Cost> cost_part_members(CostsOf what) {
+static Members<Cost> cost_part_members(CostsOf what) {
     std::vector<Member<Cost>> members;
     for (const CostPart& part : kCostParts)
         if (shown(part, what))
@@ -97,7 +95,7 @@ struct Crossing {
     BreakEven point;
 };
 
-std::vector<Crossing> crossings(std::span<const Result> results, const CostOptions& options) {
+static std::vector<Crossing> crossings(std::span<const Result> results, const CostOptions& options) {
     std::vector<Crossing> found;
     for (const Result& bought : results)
         for (const Result& other : results)
@@ -111,13 +109,13 @@ std::vector<Crossing> crossings(std::span<const Result> results, const CostOptio
 }
 
 /// "7 months", "2.31 years".
-std::string duration_text(double years) {
+static std::string duration_text(double years) {
     constexpr double kMonths = 12;
     return years < 2 && years * kMonths >= 1 ? fmt::format("{:.0f} months", years * kMonths)
                                              : format_number(years) + " years";
 }
 
-std::string crossing_text(const Crossing& c, const CostOptions& options) {
+static std::string crossing_text(const Crossing& c, const CostOptions& options) {
     const bool rented = cost_of(*c.other, options).cloud.has_value();
     const std::string use = c.bought->conditions.duty.stated()
                                 ? std::string("the stated rate")
@@ -134,7 +132,7 @@ std::string crossing_text(const Crossing& c, const CostOptions& options) {
                               duration_text(c.point.years), use);
 }
 
-std::vector<std::string> assumption_notes(const CostOptions& o) {
+static std::vector<std::string> assumption_notes(const CostOptions& o) {
     const CostOptions usual;
     const auto origin = [](double value, double standard, std::string_view source) {
         return value == standard ? std::string(source) : std::string("as given");
@@ -156,8 +154,8 @@ std::vector<std::string> assumption_notes(const CostOptions& o) {
     };
 }
 
-/// What a token costs, read or written.
-Table token_table(std::span<const Result> results, const CostOptions& options) {
+/// The cost of a token, read or written.
+static Table token_table(std::span<const Result> results, const CostOptions& options) {
     struct Row {
         const Result& result;
         const char* tokens;
@@ -188,7 +186,7 @@ struct ResultCost {
     double pue = 1;
 };
 
-std::vector<ResultCost> result_costs(const Explained& e) {
+static std::vector<ResultCost> result_costs(const Explained& e) {
     const CostOptions& options = e.explanations.conditions;
     std::vector<ResultCost> costs;
     for (const Result& result : e.results)
@@ -198,7 +196,7 @@ std::vector<ResultCost> result_costs(const Explained& e) {
     return costs;
 }
 
-Members<ResultCost> result_cost_members() {
+static Members<ResultCost> result_cost_members() {
     using R = ResultCost;
     const auto price = [](std::optional<Price> Device::*which) {
         return [which](const R& r) -> const Price* {
@@ -223,8 +221,6 @@ Members<ResultCost> result_cost_members() {
                {"list_price", "null: none is known", price(&Device::list_price), price_members},
                {"server_price", "null: none is known", price(&Device::server_price), price_members}});
 }
-
-} // namespace
 
 std::vector<Block> cost_blocks(std::span<const Result> results, const CostOptions& options) {
     check_cost_options(options);

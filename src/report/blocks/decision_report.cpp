@@ -12,26 +12,24 @@
 
 namespace archsim {
 
-namespace {
-
-bool at_least(const Constraint& constraint) {
+static bool at_least(const Constraint& constraint) {
     return constraint.metric->better == Better::higher;
 }
 
-std::string limit_text(const Constraint& constraint) {
+static std::string limit_text(const Constraint& constraint) {
     return fmt::format("{} {}", at_least(constraint) ? "at least" : "at most",
                        format_value(*constraint.metric, constraint.limit));
 }
 
 /// "12.5 % over", "3.20x the limit", "20.0 % short".
-std::string shortfall(const Verdict& v) {
+static std::string shortfall(const Verdict& v) {
     if (at_least(v.constraint))
         return format_percent(-v.headroom) + " short";
     return v.headroom < -1 ? format_ratio(1 - v.headroom) + " the limit"
                            : format_percent(-v.headroom) + " over";
 }
 
-Cell verdict_cell(const Verdict& v) {
+static Cell verdict_cell(const Verdict& v) {
     if (!v.value)
         return {"unknown", {}, Tone::bad};
     if (!v.certain)
@@ -44,12 +42,13 @@ Cell verdict_cell(const Verdict& v) {
     return {text, v.headroom, v.met ? Tone::good : Tone::bad};
 }
 
-std::vector<std::string> names(const std::vector<std::size_t>& list, const std::vector<std::string>& labels) {
+static std::vector<std::string> names(const std::vector<std::size_t>& list,
+                                      const std::vector<std::string>& labels) {
     return mapped(list, [&](std::size_t i) { return labels[i]; });
 }
 
-std::string recommendation(const Decision& d, std::span<const Result> results,
-                           const std::vector<std::string>& labels) {
+static std::string recommendation(const Decision& d, std::span<const Result> results,
+                                  const std::vector<std::string>& labels) {
     const Metric& by = *d.request.preference;
     if (d.recommended) {
         const Winner& w = *d.recommended;
@@ -87,7 +86,7 @@ struct DecidedDevice {
 
 const char* const kHeadroom = "room under a limit as a share of it; below 0: short by that much";
 
-Members<Verdict> limit_verdict_members() {
+static Members<Verdict> limit_verdict_members() {
     return {{"metric", "", [](auto& v) { return v.constraint.metric->key; }},
             {"value", "null: not known", &Verdict::value},
             {"met", "", &Verdict::met},
@@ -96,7 +95,7 @@ Members<Verdict> limit_verdict_members() {
             {"headroom", kHeadroom, [](auto& v) { return finite(v.headroom); }}};
 }
 
-Members<DecidedDevice> decided_device_members() {
+static Members<DecidedDevice> decided_device_members() {
     using D = DecidedDevice;
     return {
         {"device", "", [](const D& d) { return d.all->labels[d.index]; }},
@@ -108,7 +107,7 @@ Members<DecidedDevice> decided_device_members() {
 }
 
 /// The one with the smallest miss.
-Members<LabelledDecision> nearest_members() {
+static Members<LabelledDecision> nearest_members() {
     using D = LabelledDecision;
     return {{"device", "", [](const D& d) { return d.labels[d.decision->nearest->result]; }},
             {"metric", "",
@@ -120,8 +119,6 @@ Members<LabelledDecision> nearest_members() {
                  return finite(d.decision->verdicts[nearest.result][nearest.constraint].headroom);
              }}};
 }
-
-} // namespace
 
 std::vector<Block> decision_blocks(const Decision& d, std::span<const Result> results,
                                    const std::vector<std::string>& labels) {

@@ -8,8 +8,6 @@
 
 namespace archsim {
 
-namespace {
-
 /// An event for people, and what of the energy it is part of.
 struct EventText {
     std::string_view name, counted; ///< see EnergyItem
@@ -40,11 +38,11 @@ constexpr std::array kEventTexts = {
 };
 static_assert(kEventTexts.size() == kEventCount);
 
-std::string_view source_kind(const Fact& fact) {
+static std::string_view source_kind(const Fact& fact) {
     return !fact.known() ? "no price" : fact.source ? name_of(fact.source->kind) : "no source";
 }
 
-std::string source_of(const Fact& fact) {
+static std::string source_of(const Fact& fact) {
     std::string text(source_kind(fact));
     if (!fact.known())
         return text;
@@ -126,11 +124,9 @@ class Account {
     std::vector<EnergyItem> items_;
 };
 
-double part(const EnergyParts& parts, EnergyPart p) {
+static double part(const EnergyParts& parts, EnergyPart p) {
     return parts[static_cast<std::size_t>(p)];
 }
-
-} // namespace
 
 std::vector<EnergyItem> energy_items(const Result& result) {
     if (!result.ok() || !result.machine || !result.machine->energy)

@@ -15,15 +15,13 @@
 
 namespace archsim {
 
-namespace {
-
-std::string price_text(const EnergyItem& item) {
+static std::string price_text(const EnergyItem& item) {
     if (item.timed)
         return format_power(item.each_j);
     return fmt::format("{} pJ", format_number(item.each_j * 1e12));
 }
 
-Table account(const Result& result) {
+static Table account(const Result& result) {
     const std::vector<EnergyItem> items = energy_items(result);
     Table table;
     const double batch = result.estimate.batch;
@@ -70,7 +68,7 @@ Table account(const Result& result) {
 }
 
 /// "Chip with its memory" or what else the figures were measured at.
-std::string boundary_of(const Result& result) {
+static std::string boundary_of(const Result& result) {
     const EnergyTable& table = *result.machine->energy;
     if (table.host_share.known())
         return "the card: chip and its memory, without the server around it";
@@ -78,8 +76,8 @@ std::string boundary_of(const Result& result) {
                                                : "the module: chip, its memory, and what shares its supply";
 }
 
-/// What no subgraph holds: events once per inference, and static power outside of subgraphs.
-EnergyBreakdown outside_of_subgraphs(const Estimate& e) {
+/// The energy that no subgraph holds: events once per inference, and static power outside of subgraphs.
+static EnergyBreakdown outside_of_subgraphs(const Estimate& e) {
     EnergyBreakdown rest = e.energy;
     for (const SubgraphEstimate& s : e.subgraphs) {
         for (std::size_t i = 0; i < kEventCount; ++i)
@@ -89,7 +87,7 @@ EnergyBreakdown outside_of_subgraphs(const Estimate& e) {
     return rest;
 }
 
-Table by_subgraph(const Result& result) {
+static Table by_subgraph(const Result& result) {
     struct Row {
         std::string name;
         EnergyBreakdown energy;
@@ -127,7 +125,7 @@ Table by_subgraph(const Result& result) {
 }
 
 /// A network of several files: what each of them spends, and its subgraphs.
-void add_parts(const Result& result, const EnergyView& view, Report& report) {
+static void add_parts(const Result& result, const EnergyView& view, Report& report) {
     const double total = result.estimate.energy.total();
     const auto joules = [](const ResultPart& part) {
         return part.result->estimate.energy.total() * part.repeat;
@@ -150,7 +148,7 @@ void add_parts(const Result& result, const EnergyView& view, Report& report) {
 }
 
 /// One estimate.
-Members<Result> energy_result_members() {
+static Members<Result> energy_result_members() {
     using R = Result;
     std::vector<Member<R>> measures;
     for (const MetricField& field : fields_of(MetricTable::standard()))
@@ -192,7 +190,7 @@ struct SubgraphEnergy {
     EnergyBreakdown energy;
 };
 
-Members<SubgraphEnergy> subgraph_energy_members() {
+static Members<SubgraphEnergy> subgraph_energy_members() {
     using S = SubgraphEnergy;
     std::vector<Member<S>> parts;
     for (std::size_t p = 0; p < kEnergyPartCount; ++p)
@@ -202,15 +200,13 @@ Members<SubgraphEnergy> subgraph_energy_members() {
         .with(Members<S>(std::move(parts)));
 }
 
-Sometimes<std::vector<SubgraphEnergy>> energy_by_subgraph(const Result& r, bool asked) {
+static Sometimes<std::vector<SubgraphEnergy>> energy_by_subgraph(const Result& r, bool asked) {
     if (!asked || !r.ok() || !r.partition)
         return {};
     return {mapped(r.estimate.subgraphs, [&](const SubgraphEstimate& s) {
         return SubgraphEnergy{r.partition->subgraphs[s.index].name, s.energy};
     })};
 }
-
-} // namespace
 
 Facts energy_conditions(const Result& result) {
     const Estimate& e = result.estimate;

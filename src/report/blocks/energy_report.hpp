@@ -90,7 +90,7 @@ struct EnergyRollup {
 };
 EnergyRollup roll_up(const EnergyBreakdown& energy);
 
-/// What the energy of an estimate is that of: boundary, power, clock, draw at the wall, interval.
+/// The conditions of an estimate's energy: boundary, power, clock, draw at the wall, interval.
 Facts energy_conditions(const Result& result);
 /// The two lines above the account of an estimate.
 std::vector<std::string> rollup_lines(const Result& result);

@@ -11,16 +11,12 @@
 
 namespace archsim {
 
-namespace {
-
-std::string kind_of(const Fact* fact) {
+static std::string kind_of(const Fact* fact) {
     return fact == nullptr || fact->source == nullptr ? std::string()
                                                       : std::string(name_of(fact->source->kind));
 }
 
 using ColdRow = std::pair<const Result*, ColdStart>;
-
-} // namespace
 
 std::optional<ColdStart> cold_start_of(const Result& r) {
     if (!r.ok() || r.machine == nullptr)

@@ -1,6 +1,6 @@
 #pragma once
-// What a report can add about its results, asked for by flags that tools share: where the energy goes, what
-// memory is needed, what an inference costs.
+// Parts that a report can add about its results, asked for by flags that tools share: where the energy goes,
+// what memory is needed, what an inference costs.
 
 #include "archsim/compare/cost.hpp"
 #include "archsim/compare/result.hpp"

@@ -2,7 +2,6 @@
 
 #include "core/lists.hpp"
 #include "report/blocks/columns.hpp"
-#include "report/blocks/number_format.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
 #include "result/generation_metrics.hpp"
@@ -15,8 +14,6 @@
 
 namespace archsim {
 
-namespace {
-
 /// A result with a prompt, its energies where power is taken.
 struct GenerationRow {
     const Result* result = nullptr;
@@ -24,20 +21,20 @@ struct GenerationRow {
 };
 using GenerationColumns = std::vector<ColumnOf<GenerationRow>>;
 
-bool has_generation_estimate(const GenerationRow& r) {
+static bool has_generation_estimate(const GenerationRow& r) {
     return r.result->ok();
 }
 
 /// A number of every result with a prompt; unknown where it is not above zero.
 template <class Of>
-ColumnOf<GenerationRow> generation_number(Column column, double unit, Of of) {
+static ColumnOf<GenerationRow> generation_number(Column column, double unit, Of of) {
     return {std::move(column), unit,
             [of](const GenerationRow& r) { return positive(std::invoke(of, r.generation)); }};
 }
 
 /// A time and its interval, where the result has it.
-void add_time(GenerationColumns& columns, const char* heading, const std::string& key,
-              double GenerationEstimate::*time, Interval GenerationEstimate::*interval) {
+static void add_time(GenerationColumns& columns, const char* heading, const std::string& key,
+                     double GenerationEstimate::*time, Interval GenerationEstimate::*interval) {
     append(columns,
            where<GenerationRow>(has_generation_estimate,
                                 {generation_number(least_best(heading, "ms", key + "_s"), 1e-3, time),
@@ -49,7 +46,7 @@ void add_time(GenerationColumns& columns, const char* heading, const std::string
                                   }}}));
 }
 
-GenerationColumns generation_columns(bool serving) {
+static GenerationColumns generation_columns(bool serving) {
     using G = GenerationEstimate;
     GenerationColumns columns = {
         {{"Hardware", "", "hardware"}, [](const GenerationRow& r) { return hardware_label(*r.result); }},
@@ -97,7 +94,7 @@ GenerationColumns generation_columns(bool serving) {
 }
 
 /// Columns that a ranking of language models has.
-bool in_ranking(std::string_view key) {
+static bool in_ranking(std::string_view key) {
     constexpr std::array kRanked = {"time_to_first_token_s",
                                     "time_to_first_token_low_s",
                                     "time_per_output_token_s",
@@ -111,7 +108,7 @@ bool in_ranking(std::string_view key) {
 }
 
 /// How the columns are defined, each for its own.
-void add_definitions(const GenerationEstimate& g, std::vector<TableNote>& notes) {
+static void add_definitions(const GenerationEstimate& g, std::vector<TableNote>& notes) {
     notes.emplace_back(fmt::format("First token: the prompt of {:.0f} tokens in one pass.", g.prompt_tokens),
                        "time_to_first_token_s");
     if (g.generate_tokens > 1) {
@@ -142,8 +139,8 @@ struct PartRow {
 using PartColumns = std::vector<ColumnOf<PartRow>>;
 
 /// A number of the whole network, each time or of all executions.
-ColumnOf<PartRow> part_metric(const char* unit, const char* key, const Metric& metric,
-                              const CostOptions& conditions, bool each) {
+static ColumnOf<PartRow> part_metric(const char* unit, const char* key, const Metric& metric,
+                                     const CostOptions& conditions, bool each) {
     return {least_best(metric.title, unit, key), 1e-3, [&metric, conditions, each](const PartRow& row) {
                 const auto value =
                     row.result->ok() ? value_of(*row.result, metric, conditions) : std::nullopt;
@@ -151,7 +148,7 @@ ColumnOf<PartRow> part_metric(const char* unit, const char* key, const Metric& m
             }};
 }
 
-PartColumns part_columns(const CostOptions& conditions) {
+static PartColumns part_columns(const CostOptions& conditions) {
     PartColumns columns = {
         {{"Part", "", "part"},
          [](const PartRow& row) {
@@ -179,29 +176,29 @@ PartColumns part_columns(const CostOptions& conditions) {
 
 /// A number of any estimate, as `of` gives it.
 template <class Of>
-auto planned(Of of) {
+static auto planned(Of of) {
     return [of](const ShownGeneration& s) { return std::invoke(of, s.estimate); };
 }
 /// One that is known with an estimate.
 template <class Of>
-auto if_ok(Of of) {
+static auto if_ok(Of of) {
     return [of](const ShownGeneration& s) { return known(s.ok, std::invoke(of, s.estimate)); };
 }
 /// One that is known where tokens are written one after another.
 template <class Of>
-auto if_stepped(Of of) {
+static auto if_stepped(Of of) {
     return [of](const ShownGeneration& s) {
         return known(s.ok && s.estimate.time_per_output_token_s > 0, std::invoke(of, s.estimate));
     };
 }
-auto low(Interval GenerationEstimate::*interval) {
+static auto low(Interval GenerationEstimate::*interval) {
     return [interval](const GenerationEstimate& g) { return (g.*interval).low; };
 }
-auto high(Interval GenerationEstimate::*interval) {
+static auto high(Interval GenerationEstimate::*interval) {
     return [interval](const GenerationEstimate& g) { return (g.*interval).high; };
 }
 
-Members<OffloadChoice> offload_members() {
+static Members<OffloadChoice> offload_members() {
     using O = OffloadChoice;
     return {{"part", "what is kept in host memory", &O::part},
             {"bytes", "of each device", &O::bytes},
@@ -211,7 +208,7 @@ Members<OffloadChoice> offload_members() {
             {"time_to_first_token_high_s", "", &O::first_token_high_s}};
 }
 
-Members<SaturatedServing> saturated_members() {
+static Members<SaturatedServing> saturated_members() {
     using S = SaturatedServing;
     return {{"sequences", "that run at once", &S::sequences},
             {"step_s", "one token for each, and the prompts of those that start", &S::step_s},
@@ -220,8 +217,6 @@ Members<SaturatedServing> saturated_members() {
             {"tokens_per_s_high", "", [](const S& s) { return s.tokens_interval.high; }},
             {"energy_per_token_j", "", &S::energy_per_token_j}};
 }
-
-} // namespace
 
 std::vector<TableNote> generation_notes(std::span<const Result> results) {
     std::vector<TableNote> notes;

@@ -11,16 +11,15 @@
 
 namespace archsim {
 
-namespace {
-
-/// What a subgraph's bytes pass: external memory, or the host's link where the chip has none of its own.
-Resource border_of(const Machine& machine) {
+/// The border that a subgraph's bytes pass: external memory, or the host's link where the chip has none of
+/// its own.
+static Resource border_of(const Machine& machine) {
     return machine.rate(Resource::dram_bytes) > 0 ? Resource::dram_bytes : Resource::host_link_bytes;
 }
 
 /// Roof between two intensities: a level's bandwidth up to the ridge, then the peak.
-ChartSeries roof_of(const Result& result, const std::string& label, std::string_view level, double bandwidth,
-                    double from, double to) {
+static ChartSeries roof_of(const Result& result, const std::string& label, std::string_view level,
+                           double bandwidth, double from, double to) {
     const double peak = result.machine->peak_ops(result.estimate.executed.compute);
     const double ridge = peak / bandwidth;
     ChartSeries roof{
@@ -40,8 +39,8 @@ ChartSeries roof_of(const Result& result, const std::string& label, std::string_
 
 /// The roof of external memory; where one device is shown, also those of its nearer levels and the peaks of
 /// its other formats.
-void add_roofs(const Result& result, const std::string& label, bool alone, double from, double to,
-               Chart& chart) {
+static void add_roofs(const Result& result, const std::string& label, bool alone, double from, double to,
+                      Chart& chart) {
     const Machine& machine = *result.machine;
     if (const double border = machine.rate(border_of(machine)); border > 0)
         chart.series.push_back(roof_of(result, label, "roof", border, from, to));
@@ -61,7 +60,7 @@ void add_roofs(const Result& result, const std::string& label, bool alone, doubl
 
 /// Bytes that a subgraph moves across the chip's border, ahead of time or in its own; where there are none,
 /// those of its tensors inside the chip.
-double moved_bytes(const Result& result, const SubgraphEstimate& s) {
+static double moved_bytes(const Result& result, const SubgraphEstimate& s) {
     const double repeat = result.partition->subgraphs[s.index].repeat;
     double bytes = 0;
     for (const Demand& demand : s.mapping.all())
@@ -72,15 +71,15 @@ double moved_bytes(const Result& result, const SubgraphEstimate& s) {
     return (bytes > 0 ? bytes : work.activation_bytes() + work.weight_bytes) * repeat;
 }
 
-/// Of these bytes those that can pass the border in so many seconds: weights beyond them came ahead of time,
+/// Those of these bytes that can pass the border in so many seconds: weights beyond them came ahead of time,
 /// and other tensors lay on the chip.
-double passed_in(const Machine& machine, double seconds, double bytes) {
+static double passed_in(const Machine& machine, double seconds, double bytes) {
     const double rate = machine.rate(border_of(machine));
     return rate > 0 ? std::min(bytes, seconds * rate) : bytes;
 }
 
 /// The whole network as one point: all operations and all memory traffic in the latency.
-ChartPoint network_point(const Result& result) {
+static ChartPoint network_point(const Result& result) {
     const Estimate& e = result.estimate;
     double operations = 0, bytes = 0;
     for (const SubgraphEstimate& s : e.subgraphs) {
@@ -96,7 +95,7 @@ ChartPoint network_point(const Result& result) {
 }
 
 /// One point a subgraph that computes.
-ChartSeries points_of(const Result& result, const std::string& label) {
+static ChartSeries points_of(const Result& result, const std::string& label) {
     ChartSeries series{label, {}, false, label};
     for (const SubgraphEstimate& s : result.estimate.subgraphs) {
         const SubgraphWork& work = result.work->subgraphs[s.index];
@@ -117,8 +116,6 @@ ChartSeries points_of(const Result& result, const std::string& label) {
         series.points.push_back(std::move(whole));
     return series;
 }
-
-} // namespace
 
 Chart roofline_chart(std::span<const Result> results) {
     Chart chart{ChartKind::roofline,

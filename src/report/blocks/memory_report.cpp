@@ -14,11 +14,9 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr std::size_t kTopTensors = 8;
 
-std::string options_text(const std::vector<FitOption>& options, const Result& r) {
+static std::string options_text(const std::vector<FitOption>& options, const Result& r) {
     std::string text;
     for (const FitOption& option : options) {
         std::string one;
@@ -31,7 +29,7 @@ std::string options_text(const std::vector<FitOption>& options, const Result& r)
     return text.empty() ? "no batch or format of this device" : text;
 }
 
-std::vector<std::string> fit_notes(const Result& r, const MemoryFit& fit) {
+static std::vector<std::string> fit_notes(const Result& r, const MemoryFit& fit) {
     std::vector<std::string> notes;
     const std::string name = hardware_label(r);
     if (fit.pools.apart())
@@ -54,8 +52,8 @@ std::vector<std::string> fit_notes(const Result& r, const MemoryFit& fit) {
     return notes;
 }
 
-/// What of a network stays on the chip between its layers.
-std::string_view stays_text(const Result& r, const MemoryFit& fit) {
+/// The part of a network that stays on the chip between its layers.
+static std::string_view stays_text(const Result& r, const MemoryFit& fit) {
     if (r.device->family.row().caches)
         return "caches decide";
     if (fit.all_on_chip())
@@ -67,7 +65,7 @@ std::string_view stays_text(const Result& r, const MemoryFit& fit) {
     return fit.on_chip_bytes > 0 ? "no" : "unknown";
 }
 
-Table fit_table(std::span<const Result> results) {
+static Table fit_table(std::span<const Result> results) {
     struct Row {
         const Result& result;
         MemoryFit fit;
@@ -119,7 +117,7 @@ Table fit_table(std::span<const Result> results) {
 }
 
 /// The last two parts of a path.
-std::string tail_of(const std::string& name) {
+static std::string tail_of(const std::string& name) {
     const auto last = name.rfind('/');
     if (last == std::string::npos || last == 0)
         return name;
@@ -128,7 +126,7 @@ std::string tail_of(const std::string& name) {
 }
 
 /// Where a tensor is made and last read, by the names of subgraphs.
-std::pair<std::string, std::string> life_of(const Result& r, TensorId tensor) {
+static std::pair<std::string, std::string> life_of(const Result& r, TensorId tensor) {
     const auto& buffers = r.partition->buffers;
     const auto at = std::ranges::find(buffers, tensor, &Buffer::tensor);
     if (at == buffers.end())
@@ -138,7 +136,7 @@ std::pair<std::string, std::string> life_of(const Result& r, TensorId tensor) {
             tail_of(r.partition->subgraphs[at->last].name)};
 }
 
-Table top_tensors(const Result& r, const std::string& who) {
+static Table top_tensors(const Result& r, const std::string& who) {
     const MemoryPlan& plan = r.work->memory;
     struct Row {
         const ShapedTensor& tensor;
@@ -168,7 +166,7 @@ Table top_tensors(const Result& r, const std::string& who) {
 }
 
 /// Results that share a plan, in their order.
-std::vector<std::vector<const Result*>> by_plan(std::span<const Result> results) {
+static std::vector<std::vector<const Result*>> by_plan(std::span<const Result> results) {
     std::vector<std::vector<const Result*>> groups;
     for (const Result& r : results) {
         if (!memory_fit(r) || !r.partition || r.work->memory.peak_live_bytes <= 0)
@@ -193,7 +191,7 @@ struct PlannedMemory {
     const MemoryPlan& plan() const { return result->work->memory; }
 };
 
-Members<FitOption> fit_option_members() {
+static Members<FitOption> fit_option_members() {
     return {{"precision", "", [](auto& o) { return precision_name(o.precision); }},
             {"batch", "items", &FitOption::batch},
             {"bytes", "needed then", &FitOption::bytes}};
@@ -203,7 +201,7 @@ struct PeakTensor {
     std::string tensor, made_by;
     double bytes = 0;
 };
-std::vector<PeakTensor> peak_tensors(const PlannedMemory& p) {
+static std::vector<PeakTensor> peak_tensors(const PlannedMemory& p) {
     std::vector<PeakTensor> tensors;
     const MemoryPlan& plan = p.plan();
     for (std::size_t i = 0; i < plan.peak_tensors.size(); ++i)
@@ -216,7 +214,7 @@ struct StepMemory {
     std::string subgraph;
     double bytes = 0;
 };
-std::vector<StepMemory> memory_timeline(const PlannedMemory& p) {
+static std::vector<StepMemory> memory_timeline(const PlannedMemory& p) {
     std::vector<StepMemory> steps;
     const std::vector<double>& timeline = p.plan().timeline;
     for (std::size_t i = 0; i < timeline.size() && i < p.result->partition->subgraphs.size(); ++i)
@@ -224,7 +222,7 @@ std::vector<StepMemory> memory_timeline(const PlannedMemory& p) {
     return steps;
 }
 
-Members<PlannedMemory> planned_memory_members() {
+static Members<PlannedMemory> planned_memory_members() {
     using P = PlannedMemory;
     return {
         {"weight_bytes", "", [](const P& p) { return p.fit.weight_bytes; }},
@@ -282,7 +280,7 @@ struct ResultMemory {
     std::vector<ResultMemory> parts;
 };
 
-ResultMemory memory_of(const Result& r) {
+static ResultMemory memory_of(const Result& r) {
     ResultMemory memory{.result = &r, .planned = {}, .parts = {}};
     if (auto fit = memory_fit(r))
         memory.planned = PlannedMemory{&r, std::move(*fit)};
@@ -293,7 +291,7 @@ ResultMemory memory_of(const Result& r) {
 }
 
 /// Without the parts that have parts of their own: no result has.
-Members<ResultMemory> result_memory_members(bool of_part) {
+static Members<ResultMemory> result_memory_members(bool of_part) {
     using M = ResultMemory;
     const auto parts = [](const M& m) {
         return Sometimes<std::vector<M>>{m.planned ? std::nullopt : std::optional(m.parts)};
@@ -305,8 +303,6 @@ Members<ResultMemory> result_memory_members(bool of_part) {
         .with({of_part ? Member<M>{"parts", meaning, parts, Members<M>{}}
                        : Member<M>{"parts", meaning, parts, result_memory_members(true)}});
 }
-
-} // namespace
 
 std::vector<Block> memory_blocks(std::span<const Result> results) {
     std::vector<Block> blocks;

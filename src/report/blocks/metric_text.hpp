@@ -45,8 +45,8 @@ std::string best_words(const Metric& metric);
 /// Unit of axes: "mJ".
 const std::string& axis_unit_of(const Metric& metric);
 bool any_value(std::span<const Result> results, const Metric& metric, const CostOptions& conditions);
-/// What a value's ratio to another says, as a verb: "is 1.45x slower than", "has 13 % less energy per
-/// inference than", "has 2.65x the average power of", "has the same latency as".
+/// A value's ratio to another as a verb: "is 1.45x slower than", "has 13 % less energy per inference than",
+/// "has 2.65x the average power of", "has the same latency as".
 std::string ratio_text(const Metric& metric, double ratio);
 /// "1.28x", of a ratio of two values.
 std::string format_ratio(double ratio);
@@ -56,7 +56,8 @@ MetricView shown_metrics(std::span<const Result> results, const MetricView& aske
 /// `asked`, or what it is per token where every estimate answers a prompt: energy per token, tokens per
 /// second.
 const Metric& shown_metric(std::span<const Result> results, const Metric& asked);
-/// What ranks unless something else is asked for: latency or throughput, tokens per second of answers.
+/// The metric that ranks unless something else is asked for: latency or throughput, tokens per second of
+/// answers.
 const Metric& usual_order(std::span<const Result> results, const Conditions& conditions);
 
 } // namespace archsim

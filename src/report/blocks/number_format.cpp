@@ -9,14 +9,12 @@
 
 namespace archsim {
 
-namespace {
-
 struct Prefix {
     double factor;
     const char* text;
 };
 
-std::string with_prefix(double value, const Prefix* first, const Prefix* last, const char* unit) {
+static std::string with_prefix(double value, const Prefix* first, const Prefix* last, const char* unit) {
     if (std::isnan(value))
         return "-";
     const double magnitude = std::abs(value);
@@ -33,8 +31,6 @@ constexpr std::array kDecimal = {Prefix{1, ""}, Prefix{1e3, "k"}, Prefix{1e6, "M
                                  Prefix{1e12, "T"}};
 constexpr std::array kSmallAscii = {Prefix{1e-9, "n"}, Prefix{1e-6, "u"}, Prefix{1e-3, "m"}, Prefix{1, ""}};
 constexpr std::array kSmallUnicode = {Prefix{1e-9, "n"}, Prefix{1e-6, "µ"}, Prefix{1e-3, "m"}, Prefix{1, ""}};
-
-} // namespace
 
 std::string format_number(double value) {
     if (std::isnan(value))
@@ -63,6 +59,9 @@ std::string format_time(double seconds, bool unicode) {
 }
 
 std::string format_energy(double joules, bool unicode) {
+    constexpr double kManyJoules = 1e4; // below, beside the watts and seconds that they are made of
+    if (joules >= kManyJoules)
+        return with_prefix(joules, kDecimal.begin(), kDecimal.end(), "J");
     return unicode ? with_prefix(joules, kSmallUnicode.begin(), kSmallUnicode.end(), "J")
                    : with_prefix(joules, kSmallAscii.begin(), kSmallAscii.end(), "J");
 }
@@ -120,8 +119,8 @@ static bool is_change(std::string_view text) {
            });
 }
 
-/// What spreadsheets begin a formula with, in East Asian ones the wide forms of the same too; and GitHub, in
-/// a log, a command.
+/// Signs that begin a formula in spreadsheets, in East Asian ones the wide forms of the same too; and GitHub,
+/// in a log, a command.
 static bool begins_formula(std::string_view text) {
     constexpr std::array<std::string_view, 7> kAlways = {"=",      "@",      "::",    "\uff1d",
                                                          "\uff0b", "\uff0d", "\uff20"};

@@ -13,8 +13,6 @@
 
 namespace archsim {
 
-namespace {
-
 // Best first; the words of the field's interpretation guides.
 constexpr std::array kBands = {
     UtilizationBand{0.9, "excellent", "the hardware is well used"},
@@ -24,7 +22,7 @@ constexpr std::array kBands = {
 };
 
 /// "Data movement" of "data_movement".
-std::string as_title(std::string_view kind) {
+static std::string as_title(std::string_view kind) {
     std::string title(kind);
     std::ranges::replace(title, '_', ' ');
     if (!title.empty())
@@ -32,7 +30,7 @@ std::string as_title(std::string_view kind) {
     return title;
 }
 
-bool has_constant_weights(const ShapedGraph& graph, const Operator& op) {
+static bool has_constant_weights(const ShapedGraph& graph, const Operator& op) {
     return std::ranges::any_of(op.inputs, [&](TensorId input) {
         return input != kNoTensor && graph.tensors[input].constant && graph.tensors[input].shape.size() > 1;
     });
@@ -43,7 +41,7 @@ struct UtilizationExtremes {
     std::string low_layer, high_layer;
 };
 
-UtilizationExtremes extremes_of(const Result& result) {
+static UtilizationExtremes extremes_of(const Result& result) {
     UtilizationExtremes found;
     for (const ResultLeaf& leaf : leaves_of(result)) {
         const Result& r = *leaf.result;
@@ -66,8 +64,6 @@ UtilizationExtremes extremes_of(const Result& result) {
     }
     return found;
 }
-
-} // namespace
 
 std::string operation_name(const ShapedGraph& graph, const Subgraph& subgraph) {
     const Operator& anchor = graph.operators[subgraph.anchor];
@@ -158,7 +154,7 @@ std::string utilization_reading(const Result& result) {
     const UtilizationBand& band = utilization_band(result.estimate.utilization);
     std::string text = fmt::format("{}, {}", band.verdict, band.meaning);
     const auto shares = bound_shares(result);
-    // Of generated text the subgraphs are those of one pass alone.
+    // The subgraphs of generated text are those of one pass alone.
     if (&band == &kBands.front() || !shares || result.generation)
         return text;
     const char *binds = "compute",

@@ -12,8 +12,6 @@
 
 namespace archsim {
 
-namespace {
-
 struct RankingRow {
     const Result* result;
     Rank rank;
@@ -21,20 +19,20 @@ struct RankingRow {
 using RankingColumns = std::vector<ColumnOf<RankingRow>>;
 
 /// A device stands in more than one row, told apart by its software stack.
-bool several_stacks(std::span<const Result> results) {
+static bool several_stacks(std::span<const Result> results) {
     std::set<std::string> devices;
     for (const Result& r : results)
         devices.insert(hardware_label(r) + " " + precision_name(r.conditions.precision));
     return devices.size() < results.size();
 }
 
-bool is_estimated(const RankingRow& row) {
+static bool is_estimated(const RankingRow& row) {
     return row.result->ok();
 }
 
 /// The metrics whose columns always show, or the others; the interval of what ranks stands beside its value.
-void add_ranking_metrics(RankingColumns& columns, std::span<const Result> results, const Metric& by,
-                         const MetricView& view, bool always) {
+static void add_ranking_metrics(RankingColumns& columns, std::span<const Result> results, const Metric& by,
+                                const MetricView& view, bool always) {
     std::vector<const Metric*> metrics(view.metrics->rows().begin(), view.metrics->rows().end());
     if (std::ranges::none_of(metrics, [&](const Metric* m) { return *m == by; })) // what sorts is shown
         metrics.push_back(&by);
@@ -60,7 +58,8 @@ void add_ranking_metrics(RankingColumns& columns, std::span<const Result> result
     }
 }
 
-RankingColumns ranking_columns(std::span<const Result> results, const Metric& by, const MetricView& view) {
+static RankingColumns ranking_columns(std::span<const Result> results, const Metric& by,
+                                      const MetricView& view) {
     RankingColumns columns = {
         {{"Hardware", "", "hardware"},
          [](const RankingRow& row) {
@@ -93,8 +92,6 @@ RankingColumns ranking_columns(std::span<const Result> results, const Metric& by
                        [](const RankingRow& row) { return Cell{runtime_label(*row.result)}; }});
     return columns;
 }
-
-} // namespace
 
 Table ranking_table(std::span<const Result> results, const Metric& by, const MetricView& view, int top) {
     std::vector<RankingRow> rows;

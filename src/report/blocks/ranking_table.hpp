@@ -1,5 +1,5 @@
 #pragma once
-// What sets results side by side: their ranking, limits and choices, advice, answers to prompts, charts.
+// Results side by side: their ranking, limits and choices, advice, answers to prompts, charts.
 
 #include "archsim/compare/cost.hpp"
 #include "archsim/compare/decisions.hpp"
@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace archsim {
@@ -36,16 +38,20 @@ struct LabelledDecision {
 /// {"constraints": [...], "verdicts": [...], "recommended", "tied", "nearest"}.
 Members<LabelledDecision> decision_members();
 
-// What binds a device, and what was tried that helps it.
+// The bound of each device, and the changes that were tried and help it.
 //
 //   What would help, tried:
 //     * H100: --precision fp8, 1.62x; --runtime vllm, 1.1x
 
-/// What would help one result.
+/// A change that would help one result.
 struct Advice {
     std::size_t result = 0;
     std::string text;
+    std::vector<std::string> asked = {}; ///< TriedChange::asked of each change in it
 };
+/// A change as fields of a question, for fronts without a command line. Worked: "--precision fp8 --batch-size
+/// 8" is {"precision", "fp8"} and {"batch", "8"}.
+std::vector<std::pair<std::string, std::string>> fields_of(std::string_view asked);
 
 /// "H100 is bound by starting kernels and layers, 61 % of its time"; of a network in which one operator that
 /// is no product takes most of the time its name and both times: "QRB5165 spends 99 % of its time in

@@ -17,17 +17,15 @@
 
 namespace archsim {
 
-namespace {
-
 using ResultColumns = std::vector<ColumnOf<RankedResult>>;
 
-/// Of models with parts, also what it takes when they are built side by side.
+/// With parts, also the time when they are built side by side.
 struct ShownColdStart {
     ColdStart start;
     bool parts = false;
 };
 
-Members<ShownColdStart> cold_start_members() {
+static Members<ShownColdStart> cold_start_members() {
     using S = ShownColdStart;
     const auto kind = [](const Fact* fact) {
         return fact != nullptr && fact->source != nullptr ? std::optional(name_of(fact->source->kind))
@@ -55,25 +53,26 @@ Members<ShownColdStart> cold_start_members() {
 
 /// A column for programs of what `of` gives of a result.
 template <class Of>
-ColumnOf<RankedResult> of_result(const char* key, CellType type, const char* meaning, Of of) {
+static ColumnOf<RankedResult> of_result(const char* key, CellType type, const char* meaning, Of of) {
     return {plain_column(key), [of](const RankedResult& row) { return std::invoke(of, *row.result); }, type,
             meaning};
 }
 
 template <class Of>
-ColumnOf<RankedResult> of_estimate(const char* key, CellType type, const char* meaning, Of of) {
+static ColumnOf<RankedResult> of_estimate(const char* key, CellType type, const char* meaning, Of of) {
     return of_result(key, type, meaning,
                      [of](const Result& r) { return known(r.ok(), std::invoke(of, r.estimate)); });
 }
 
 /// A size of a network, which is known as soon as it is planned.
-ColumnOf<RankedResult> planned_size(const char* key, const char* meaning, double MemoryEstimate::*bytes) {
+static ColumnOf<RankedResult> planned_size(const char* key, const char* meaning,
+                                           double MemoryEstimate::*bytes) {
     return of_result(key, CellType::number, meaning, [bytes](const Result& r) {
         return known(r.ok() || r.estimate.status == Status::does_not_fit, r.estimate.memory.*bytes);
     });
 }
 
-ResultColumns identity_columns() {
+static ResultColumns identity_columns() {
     using R = const Result&;
     constexpr CellType kName = CellType::name;
     return {of_result("model", kName, "", [](R r) { return r.model->name; }),
@@ -94,7 +93,7 @@ ResultColumns identity_columns() {
             })};
 }
 
-ResultColumns metric_columns(const MetricView& view) {
+static ResultColumns metric_columns(const MetricView& view) {
     ResultColumns columns;
     for (const MetricField& field : fields_of(*view.metrics))
         columns.push_back({plain_column(field.key()),
@@ -106,7 +105,7 @@ ResultColumns metric_columns(const MetricView& view) {
     return columns;
 }
 
-ResultColumns estimate_columns() {
+static ResultColumns estimate_columns() {
     using R = const Result&;
     using E = Estimate;
     constexpr CellType kNumber = CellType::number, kCount = CellType::count, kFlag = CellType::flag;
@@ -148,8 +147,8 @@ ResultColumns estimate_columns() {
          "that it is the best of those that are ranked"}};
 }
 
-/// What a device does with a rate; nothing where the question states none.
-ResultColumns duty_columns(std::optional<PowerBoundary> at) {
+/// The duty of a device with a rate; nothing where the question states none.
+static ResultColumns duty_columns(std::optional<PowerBoundary> at) {
     const auto of = [at](const char* key, const char* meaning, auto member) {
         return of_result(key, CellType::number, meaning, [at, member](const Result& r) {
             const auto duty = stated_duty(r, at);
@@ -165,8 +164,6 @@ ResultColumns duty_columns(std::optional<PowerBoundary> at) {
                [](const D& d) { return d.average_w ? std::optional(d.idle_j()) : std::nullopt; }),
             of("battery_hours", "on the battery that the question states", &D::battery_hours)};
 }
-
-} // namespace
 
 std::string meaning_of(const MetricField& field) {
     const Metric& metric = *field.metric;

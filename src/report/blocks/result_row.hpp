@@ -19,12 +19,12 @@ struct RankedResult {
     double probability = 0; ///< that it is the best of those that may lead
 };
 
-/// What identifies it, every metric of the view, and what else an estimate says; unknown values are empty.
+/// Its identity, every metric of the view, and the rest of an estimate; unknown values are empty.
 std::vector<ColumnOf<RankedResult>> result_columns(const MetricView& view);
 
 /// The row for documents, with its cold start, generated text and parts where there are any.
 Members<RankedResult> result_members(const MetricView& view = {});
-/// What a number of a metric is: "energy per inference, J".
+/// The meaning of a metric's number: "energy per inference, J".
 std::string meaning_of(const MetricField& field);
 /// Every status that an estimate may have, as status_text() names them.
 OneOf result_status();
@@ -38,7 +38,7 @@ struct RankedGroup {
 /// Its rows, best first.
 std::vector<RankedResult> ranked(const RankedGroup& group, const MetricView& view);
 
-/// What was asked: its model, its device, and every field of the question.
+/// The question: its model, its device, and every field of the question.
 Members<Result> request_members();
 
 /// Limits and fronts as they can be asked for again: {"limits": {"max_latency": "0.001s"}, "pareto": []}.
@@ -48,7 +48,7 @@ struct KnownModel {
     const ModelFacts* model = nullptr;
     const Partition* partition = nullptr;
 };
-/// What is known of it without hardware.
+/// The facts of it without hardware.
 Members<KnownModel> model_members();
 
 /// One result as JSON: the same keys as a row of "results" of `compare_models --format json`; "rank" is null.

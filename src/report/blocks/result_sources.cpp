@@ -11,8 +11,6 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr std::size_t kEnergyItems = 6; ///< of the account, behind an energy figure
 
 struct Used {
@@ -20,7 +18,7 @@ struct Used {
     std::set<Parameter> parameters;
 };
 
-Used used_by(const Result& result) {
+static Used used_by(const Result& result) {
     Used used;
     const auto look = [&](const Mapping& mapping) {
         for (const Demand& demand : mapping.all()) {
@@ -36,7 +34,7 @@ Used used_by(const Result& result) {
     return used;
 }
 
-std::string rate_sources(const Machine& machine, Resource resource) {
+static std::string rate_sources(const Machine& machine, Resource resource) {
     std::set<std::string> sources;
     for (const Fact* fact : machine.rates[static_cast<std::size_t>(resource)].facts)
         if (fact && fact->known())
@@ -45,7 +43,7 @@ std::string rate_sources(const Machine& machine, Resource resource) {
         sources, [&](const std::string& source) { return source; }, "; ");
 }
 
-std::string latency_detail(const Result& result) {
+static std::string latency_detail(const Result& result) {
     if (!result.ok() || !result.machine)
         return "";
     const Estimate& e = result.estimate;
@@ -62,7 +60,7 @@ std::string latency_detail(const Result& result) {
     return text;
 }
 
-std::string energy_detail(const Result& result) {
+static std::string energy_detail(const Result& result) {
     if (!result.ok() || !result.machine || !result.machine->energy)
         return "";
     std::string text = "Energy is the sum of counted events, each at its price, and static power over the "
@@ -76,15 +74,13 @@ std::string energy_detail(const Result& result) {
     return text;
 }
 
-std::string memory_detail(const Result& result) {
+static std::string memory_detail(const Result& result) {
     const MemoryEstimate& m = result.estimate.memory;
     return fmt::format(
         "The peak is weights {} + activation arena {} (live lower bound {}) + attention cache {}.",
         format_bytes(m.weight_bytes), format_bytes(m.activation_bytes), format_bytes(m.live_bytes),
         format_bytes(m.kv_cache_bytes));
 }
-
-} // namespace
 
 std::string fit_text(int n, double error, const std::string& note) {
     return (n > 0 ? fmt::format(" (n = {}, error {})", n, format_percent(error)) : std::string()) +

@@ -173,10 +173,8 @@ std::vector<const Engine*> running_engines(const Result& result) {
     return engines;
 }
 
-namespace {
-
 /// "BF16 tiles, fp32 path": a name with its unit in the plural.
-std::string with_plural(std::string name, std::string_view unit) {
+static std::string with_plural(std::string name, std::string_view unit) {
     const std::size_t at = unit.empty() ? std::string::npos : name.find(unit);
     if (at != std::string::npos)
         name.insert(at + unit.size(), "s");
@@ -185,7 +183,7 @@ std::string with_plural(std::string name, std::string_view unit) {
 
 /// "179 INT8 tiles, 26 Matrix tiles": the kinds of units that multiply, where a device has several or not all
 /// of them do; empty: all are alike.
-std::string kinds_of_units(const Result& result) {
+static std::string kinds_of_units(const Result& result) {
     const auto& all = result.device->engines;
     const bool alike = std::ranges::all_of(all, [&](const Engine& engine) {
         return engine.unit != all.front().unit || engine.count == all.front().count;
@@ -200,7 +198,7 @@ std::string kinds_of_units(const Result& result) {
 }
 
 /// "GH100 (hopper)": the die and its generation; one of them where they are the same name.
-std::string architecture_text(const Device& device) {
+static std::string architecture_text(const Device& device) {
     if (device.codename.empty() || device.generation.empty())
         return device.codename.empty() ? device.generation : device.codename;
     const std::string codename = bare_name(device.codename), generation = bare_name(device.generation);
@@ -211,7 +209,7 @@ std::string architecture_text(const Device& device) {
 }
 
 /// "SMs" and "cores" of several; what ends in a size stays as it is written: "MMA 64x64 units".
-std::string counted_unit(const std::string& unit, double count) {
+static std::string counted_unit(const std::string& unit, double count) {
     if (count == 1 || unit.empty())
         return unit;
     const bool sized = unit.find_first_of("0123456789", unit.rfind(' ') + 1) != std::string::npos;
@@ -221,7 +219,7 @@ std::string counted_unit(const std::string& unit, double count) {
 constexpr int kBriefPriority = 6; ///< of columns: money, carbon and products of other metrics are details
 
 /// "110 MB at the peak: weights 102 MB, activations 7.23 MB planned (7.23 MB alive at most)".
-std::string memory_text(const MemoryEstimate& m, Detail detail) {
+static std::string memory_text(const MemoryEstimate& m, Detail detail) {
     std::string text = fmt::format("{} at the peak: weights {}, activations {}", format_bytes(m.peak_bytes),
                                    format_bytes(m.weight_bytes), format_bytes(m.activation_bytes));
     if (detail == Detail::all)
@@ -233,8 +231,9 @@ std::string memory_text(const MemoryEstimate& m, Detail detail) {
     return text;
 }
 
-/// What is named under "Performance": memory and utilisation have lines of their own.
-std::vector<const Metric*> performance_metrics(const Result& result, const MetricView& view, Detail detail) {
+/// The metrics under "Performance": memory and utilisation have lines of their own.
+static std::vector<const Metric*> performance_metrics(const Result& result, const MetricView& view,
+                                                      Detail detail) {
     return kept(view.metrics->rows(), [&](const Metric* m) {
         return *m != metric::utilization && *m != metric::memory && measure_of(result, *m, view.conditions) &&
                !said_by_another(*m, std::span(&result, 1), view.conditions) &&
@@ -242,7 +241,7 @@ std::vector<const Metric*> performance_metrics(const Result& result, const Metri
     });
 }
 
-std::string limited_text(const Metric& m, const Estimate& e) {
+static std::string limited_text(const Metric& m, const Estimate& e) {
     constexpr double kWholeClock = 0.9995; // shown as 100.0 %: of the pass that is shown, not the limited one
     if (m != metric::power || !e.power_limited)
         return "";
@@ -251,15 +250,15 @@ std::string limited_text(const Metric& m, const Estimate& e) {
                : std::string(" (at its limit in a part)");
 }
 
-std::string performance_title(const Metric& m) {
+static std::string performance_title(const Metric& m) {
     return m == metric::energy             ? "Energy/inf"
            : m == metric::token_rate       ? "Output"
            : m == metric::total_token_rate ? "Output of the batch"
                                            : m.title;
 }
 
-/// What one request costs beside its tokens: "prompt 10.4 J, answer 372 J".
-std::string request_text(const GenerationEstimate& g) {
+/// The cost of one request beside its tokens: "prompt 10.4 J, answer 372 J".
+static std::string request_text(const GenerationEstimate& g) {
     const double prompt = g.energy_first_token_j / g.batch;
     return fmt::format("prompt of {:.0f} tokens {} ({} each), answer of {:.0f} tokens {}", g.prompt_tokens,
                        format_energy(prompt), format_energy(g.energy_per_prompt_token_j()), g.generate_tokens,
@@ -267,7 +266,7 @@ std::string request_text(const GenerationEstimate& g) {
 }
 
 /// "Latency 0.529 ms; Throughput 1891 FPS; Power 137 W; ...".
-std::string performance_line(const Result& result, const MetricView& view) {
+static std::string performance_line(const Result& result, const MetricView& view) {
     std::string text;
     for (const Metric* given : performance_metrics(result, view, Detail::brief)) {
         const Metric& m = readable(*given, std::span(&result, 1), view.conditions);
@@ -279,7 +278,7 @@ std::string performance_line(const Result& result, const MetricView& view) {
     return text;
 }
 
-std::vector<NamedValue> bound_facts(const Result& result) {
+static std::vector<NamedValue> bound_facts(const Result& result) {
     const Estimate& e = result.estimate;
     const auto time = bound_shares(result);
     const double total = std::max(1, e.compute_bound + e.memory_bound + e.overhead_bound);
@@ -295,7 +294,7 @@ std::vector<NamedValue> bound_facts(const Result& result) {
     return bounds;
 }
 
-void add_performance(const Result& result, const MetricView& view, Detail detail, Facts& facts) {
+static void add_performance(const Result& result, const MetricView& view, Detail detail, Facts& facts) {
     if (detail == Detail::brief) {
         facts.add("Performance", performance_line(result, view));
         return;
@@ -307,8 +306,6 @@ void add_performance(const Result& result, const MetricView& view, Detail detail
     facts.add("Peak power", format_power(result.estimate.peak_power_w) + " in the subgraph that draws most",
               1);
 }
-
-} // namespace
 
 Facts device_facts(const Result& result) {
     const Device& d = *result.device;

@@ -27,8 +27,8 @@ std::string counted(std::string name, const Result& result);
 std::string hardware_label(const Result& result);
 /// Why there is no estimate, as tables for readers show it: "out of memory". Programs read status_text().
 std::string status_words(const Estimate& estimate);
-/// Of several results; with " under STACK" and " in FORMAT" where rows of one model on one device differ in
-/// it.
+/// Labels of several results; with " under STACK" and " in FORMAT" where rows of one model on one device
+/// differ in it.
 std::vector<std::string> hardware_labels(std::span<const Result> results, bool with_stacks = true);
 /// "GPU".
 std::string family_label(const Result& result);
@@ -57,7 +57,7 @@ Facts performance_facts(const Result& result, const MetricView& view = {}, Detai
 
 /// "datasheet: NVIDIA A100 datasheet 2020"; "fitted: ... (n = 12, error 8.1 %)"; empty when unknown.
 std::string fact_source(const Fact& fact);
-/// What follows a source: " (n = 12, error 8.1 %); note", as far as there is any.
+/// The words behind a source: " (n = 12, error 8.1 %); note", as far as there is any.
 std::string fit_text(int n, double error, const std::string& note);
 /// Rates of the machine and parameters of its software stack that the estimate used.
 Table sources_table(const Result& result);
@@ -107,7 +107,7 @@ std::vector<std::string> failure_notes(const std::vector<const Result*>& results
 /// may not lead, once.
 std::vector<std::string> doubt_lines(std::span<const Result> results);
 
-// What is wrong with device files of one's own, beside the estimates made from them:
+// The faults of device files of one's own, beside the estimates made from them:
 //
 //   Warning: nano2.json: no power mode runs all 16 units, the largest runs 8: more units change nothing (one
 //   of 6 findings; list_hardware_mappers --check nano2.json).
@@ -115,7 +115,7 @@ std::vector<std::string> doubt_lines(std::span<const Result> results);
 /// One sentence per device file with findings, in the order of the results; empty: all files are sound.
 std::vector<std::string> device_warnings(std::span<const Result> results);
 
-// What measurements say of an estimate, as the column and the key of every answer's rows: worded here alone.
+// The standing of an estimate, as the column and the key of every answer's rows: worded here alone.
 
 inline constexpr const char* kEvidenceMeans =
     "measured: this chip with such networks under this stack; related: others of its generation, or other "
@@ -133,7 +133,7 @@ inline std::optional<Standing> evidence_of(bool estimated, const Doubt& doubt) {
     return estimated ? std::optional(doubt.standing) : std::nullopt;
 }
 
-/// What refutes an estimate, with how many rows do; empty where nothing does.
+/// The refutation of an estimate, with how many rows say so; empty where nothing does.
 inline std::string refuted_text(const Estimate& estimate) {
     return estimate.refuted_rows.empty() ? estimate.refuted
                                          : fmt::format("{} ({})", estimate.refuted, estimate.refuted_rows);

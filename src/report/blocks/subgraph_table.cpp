@@ -140,13 +140,11 @@ Table subgraph_table(const Result& result) {
     return table_of(with_pass("Subgraphs", result), columns, rows);
 }
 
-namespace {
-
 constexpr std::size_t kLongestName = 44;
 
-/// What makes two subgraphs one row. Values are equal to the bit where the counts are: see
+/// Two subgraphs with the same key are one row. Values are equal to the bit where the counts are: see
 /// NetworkWork::representatives.
-auto key_of(const Result& result, const SubgraphEstimate& s) {
+static auto key_of(const Result& result, const SubgraphEstimate& s) {
     const Subgraph& subgraph = result.partition->subgraphs[s.index];
     const Allocation& a = s.mapping.allocation;
     return std::tuple(subgraph.kind, s.bound, s.binding, s.latency_s, s.energy.total(), s.pieces,
@@ -161,7 +159,7 @@ struct GroupRow {
     std::optional<double> utilization = {};
 };
 
-GroupRow row_of(const Result& result, const SubgraphGroup& group) {
+static GroupRow row_of(const Result& result, const SubgraphGroup& group) {
     const SubgraphEstimate& first = result.estimate.subgraphs[group.members.front()];
     const Subgraph& subgraph = result.partition->subgraphs[first.index];
     return {.name = group_name(result, group),
@@ -174,7 +172,7 @@ GroupRow row_of(const Result& result, const SubgraphGroup& group) {
             .utilization = first.utilization};
 }
 
-std::vector<ColumnOf<GroupRow>> group_columns(double total_s, const UnitOfColumn& joules) {
+static std::vector<ColumnOf<GroupRow>> group_columns(double total_s, const UnitOfColumn& joules) {
     using G = GroupRow;
     return {
         {{"Subgraph", "", "subgraph"}, &G::name},
@@ -190,8 +188,6 @@ std::vector<ColumnOf<GroupRow>> group_columns(double total_s, const UnitOfColumn
         {{"Allocation", "", "allocation", Align::left, 4},
          [](const G& g) { return text_cell(g.allocation); }}};
 }
-
-} // namespace
 
 std::vector<SubgraphGroup> group_subgraphs(const Result& result) {
     using Key = decltype(key_of(result, result.estimate.subgraphs.front()));

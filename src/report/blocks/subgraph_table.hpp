@@ -21,7 +21,7 @@ std::string pass_text(const Result& result);
 /// The same in the title of a table: "Subgraphs of the prompt's pass (21 ms)".
 std::string with_pass(std::string title, const Result& result);
 
-/// What binds a subgraph: "starting kernels", or the resource that takes longest on the side that binds,
+/// The bound of a subgraph: "starting kernels", or the resource that takes longest on the side that binds,
 /// which is the side that bottleneck distributions count it on.
 std::string bound_label(Bound bound, Resource binding);
 
@@ -38,7 +38,7 @@ struct OutsidePart {
 /// They add up to outside_subgraphs().
 std::vector<OutsidePart> outside_parts(const Result& result);
 
-/// What the device's first engine counts: "SM", "core", "tile".
+/// The unit of the device's first engine: "SM", "core", "tile".
 std::string_view unit_name(const Device& device);
 
 /// "54 of 108 SM, 0.50 waves, tile 128x64, implicit GEMM".
@@ -60,7 +60,7 @@ std::string group_name(const Result& result, const SubgraphGroup& group);
 /// One row per group; with `most` > 0 the longest, and a row that adds up the others.
 Table grouped_subgraph_table(const Result& result, std::size_t most);
 
-// What sorts of layers a network consists of, and where its utilisation is least and most.
+// The sorts of layers in a network, and where its utilisation is least and most.
 
 /// The sort of a subgraph by the operator that anchors it: "Conv2D", "Linear" (a product with constant
 /// weights), "MatMul" (of two activations), "Pooling".
@@ -87,7 +87,7 @@ std::vector<NamedValue> utilization_facts(const Result& result);
 /// "Average 60.8 %; Min 4.1 %; Max 68.6 %".
 std::string utilization_line(const Result& result);
 
-/// What a utilisation means, by the bands of docs/reading_a_report.md.
+/// The meaning of a utilisation, by the bands of docs/reading_a_report.md.
 struct UtilizationBand {
     double from = 0; ///< share from which it holds
     std::string_view verdict, meaning;

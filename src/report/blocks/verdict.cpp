@@ -25,8 +25,6 @@
 
 namespace archsim {
 
-namespace {
-
 struct Best {
     const Metric* metric = nullptr;
     Winner winner;
@@ -42,7 +40,7 @@ struct VerdictFacts {
 };
 
 /// The metric asked for first, then speed and energy.
-std::vector<const Metric*> judged(const VerdictQuestion& q) {
+static std::vector<const Metric*> judged(const VerdictQuestion& q) {
     const bool text = compares_generation(q.results);
     std::vector<const Metric*> list = {&q.by};
     const auto add = [&](const Metric& m) {
@@ -57,7 +55,7 @@ std::vector<const Metric*> judged(const VerdictQuestion& q) {
     return list;
 }
 
-VerdictFacts facts_of(const VerdictQuestion& q) {
+static VerdictFacts facts_of(const VerdictQuestion& q) {
     VerdictFacts facts;
     facts.mixed = mixed_formats(q.results);
     facts.within = q.decision != nullptr && !q.decision->request.constraints.empty() &&
@@ -82,7 +80,7 @@ VerdictFacts facts_of(const VerdictQuestion& q) {
 }
 
 /// "$2633 per million requests ($0.98 read, $16.7 written per million tokens)"
-std::string value_text(const VerdictQuestion& q, const Metric& m, std::size_t index) {
+static std::string value_text(const VerdictQuestion& q, const Metric& m, std::size_t index) {
     std::string text = format_value(m, *value_of(q.results[index], m, q.conditions));
     if (const auto tokens = token_costs(q.results[index], q.conditions); m == metric::cost && tokens)
         if (const auto read = tokens->prompt.best(), written = tokens->output.best(); read && written)
@@ -91,13 +89,13 @@ std::string value_text(const VerdictQuestion& q, const Metric& m, std::size_t in
     return text;
 }
 
-std::vector<std::string> names_at(const VerdictQuestion& q, const std::vector<std::size_t>& indices) {
+static std::vector<std::string> names_at(const VerdictQuestion& q, const std::vector<std::size_t>& indices) {
     return mapped(indices, [&](const std::size_t i) { return q.labels[i]; });
 }
 
 /// "H100"; of mixed formats, or `first` where the question has not said it, "H100 in int8".
-std::string named(const VerdictQuestion& q, const VerdictFacts& facts, std::size_t index,
-                  bool first = false) {
+static std::string named(const VerdictQuestion& q, const VerdictFacts& facts, std::size_t index,
+                         bool first = false) {
     const Result& r = q.results[index];
     // Labels tell rows of one device apart by the formats that were asked for.
     const bool said = std::ranges::any_of(q.results, [&](const Result& other) {
@@ -112,7 +110,7 @@ std::string named(const VerdictQuestion& q, const VerdictFacts& facts, std::size
 }
 
 /// "A, B and C between 11.7 ms and 12.0 ms".
-std::string close_text(const VerdictQuestion& q, const Best& best) {
+static std::string close_text(const VerdictQuestion& q, const Best& best) {
     const std::vector<std::string> names = names_at(q, best.winner.close);
     std::string low = value_text(q, *best.metric, best.winner.close.front()),
                 high = value_text(q, *best.metric, best.winner.close.back());
@@ -123,7 +121,7 @@ std::string close_text(const VerdictQuestion& q, const Best& best) {
 }
 
 /// ", 1.76x ahead of A100 (82 % likely)"; nothing where there is no other.
-std::string lead_text(const VerdictQuestion& q, const Best& best) {
+static std::string lead_text(const VerdictQuestion& q, const Best& best) {
     if (!best.winner.next)
         return {};
     const double own = *value_of(q.results[best.winner.best], *best.metric, q.conditions),
@@ -135,12 +133,25 @@ std::string lead_text(const VerdictQuestion& q, const Best& best) {
                : odds;
 }
 
+/// "1024 x 1024 in 50 steps. "; nothing of what draws no images.
+static std::string image_text(const VerdictQuestion& q) {
+    const auto first = std::ranges::find_if(q.results, [](const Result& r) {
+        return r.ok() && r.model && r.model->dims.contains("steps") && r.model->dims.contains("width") &&
+               r.model->dims.contains("height");
+    });
+    if (first == q.results.end())
+        return "";
+    const auto& dims = first->model->dims;
+    return fmt::format("{} x {} in {}. ", dims.at("width"), dims.at("height"),
+                       plural(static_cast<std::size_t>(dims.at("steps")), "step"));
+}
+
 /// "512 tokens in, 128 out, in bf16. ": what answers to prompts are compared by.
-std::string question_text(const VerdictQuestion& q, const VerdictFacts& facts) {
+static std::string question_text(const VerdictQuestion& q, const VerdictFacts& facts) {
     const auto first =
         std::ranges::find_if(q.results, [](const Result& r) { return r.ok() && r.generation; });
     if (first == q.results.end())
-        return "";
+        return image_text(q);
     const GenerationEstimate& g = *first->generation;
     return fmt::format("{}{:.0f} tokens in, {:.0f} out{}{}. ",
                        g.batch > 1 ? fmt::format("{:.0f} sequences of ", g.batch) : std::string(),
@@ -150,13 +161,13 @@ std::string question_text(const VerdictQuestion& q, const VerdictFacts& facts) {
 }
 
 /// "23.9 to 58.4 tokens/s".
-std::string range_at(const VerdictQuestion& q, const Metric& m, std::size_t index) {
+static std::string range_at(const VerdictQuestion& q, const Metric& m, std::size_t index) {
     return range_text(m, measure_of(q.results[index], m, q.conditions)->interval);
 }
 
 /// Whether what may not lead for want of measurements alone is better with all of its interval: nobody is
 /// the best then. Of chips of whose vendor nothing was measured under the stack nobody knows how wide it is.
-bool outdone(const VerdictQuestion& q, const Best& best) {
+static bool outdone(const VerdictQuestion& q, const Best& best) {
     if (!best.winner.projected)
         return false;
     const Result& r = q.results[*best.winner.projected];
@@ -171,7 +182,7 @@ bool outdone(const VerdictQuestion& q, const Best& best) {
 
 /// "Fastest: H100, 465 us, 1.76x ahead of A100 (82 % likely)."; "Too close to call: A and B between 11.7 ms
 /// and 12.0 ms." of the first metric, with its words of the others, where it is not best by them too.
-std::string best_text(const VerdictQuestion& q, const VerdictFacts& facts, const Best& best) {
+static std::string best_text(const VerdictQuestion& q, const VerdictFacts& facts, const Best& best) {
     const bool first = &best == &facts.best.front();
     const std::string words = best_words(*best.metric);
     if (!best.winner.leads)
@@ -196,7 +207,7 @@ std::string best_text(const VerdictQuestion& q, const VerdictFacts& facts, const
 
 /// "Also best: time to first token, 27.5 ms, energy per token, 3.00 J. Least energy: L4, 4.40 J.": the
 /// others.
-std::string others_text(const VerdictQuestion& q, const VerdictFacts& facts) {
+static std::string others_text(const VerdictQuestion& q, const VerdictFacts& facts) {
     const auto leads_alone = [](const Best& best) { return best.winner.leads && best.winner.close.empty(); };
     const Best& lead = facts.best.front();
     std::string same, others;
@@ -212,10 +223,10 @@ std::string others_text(const VerdictQuestion& q, const VerdictFacts& facts) {
     return same + others;
 }
 
-/// "Not ranked: KPU-T64, 8.99 ms, 33.1 mJ (projected); Coral-Edge-TPU (refuted):
+/// "Not ranked: KPU-T64, 8.99 ms, 33.1 mJ (projected); Coral-Edge-TPU, 15.7 ms (refuted):
 /// detectors such as yolov8n were measured 2 to 5 times slower than estimated here (22 of 22 outside of their
 /// intervals)." Who would be best, and who is refuted.
-std::string unranked_text(const VerdictQuestion& q, const VerdictFacts& facts, bool reasons) {
+static std::string unranked_text(const VerdictQuestion& q, const VerdictFacts& facts, bool reasons) {
     std::map<std::size_t, std::string> values;
     for (const Best& best : facts.best)
         if (best.winner.projected) {
@@ -228,7 +239,7 @@ std::string unranked_text(const VerdictQuestion& q, const VerdictFacts& facts, b
             else
                 text += (text.empty() ? "" : ", ") + value_text(q, *best.metric, i);
         }
-    // Of few devices those that nothing else names.
+    // Few devices are named where nothing else does.
     constexpr std::size_t kFew = 3;
     const Winner& first = facts.best.front().winner;
     for (std::size_t i = 0; q.results.size() <= kFew && !(first.leads && first.next) && i < q.results.size();
@@ -242,7 +253,9 @@ std::string unranked_text(const VerdictQuestion& q, const VerdictFacts& facts, b
             all.push_back(fmt::format("{}, {} ({})", named(q, facts, i), value, name_of(standing_of(e))));
     for (std::size_t i = 0; i < q.results.size(); ++i)
         if (q.results[i].ok() && !q.results[i].estimate.refuted.empty())
-            all.push_back(fmt::format("{} (refuted){}", q.labels[i],
+            all.push_back(fmt::format("{}, {} (refuted){}", q.labels[i],
+                                      value_of(q.results[i], q.by, q.conditions) ? value_text(q, q.by, i)
+                                                                                 : std::string("no value"),
                                       reasons ? ": " + refuted_text(q.results[i].estimate) : std::string()));
     constexpr std::size_t kSaid = 2;
     const std::size_t more = all.size() > kSaid ? all.size() - kSaid : 0;
@@ -252,32 +265,32 @@ std::string unranked_text(const VerdictQuestion& q, const VerdictFacts& facts, b
                                      more > 0 ? fmt::format("; and {} more", more) : std::string());
 }
 
-bool is_rate(const Constraint& c) {
+static bool is_rate(const Constraint& c) {
     return *c.metric == metric::time_at_work;
 }
 
 /// "the limit", "all limits"; of a rate alone "the rate".
-std::string limits_words(const VerdictFacts& facts, const char* several) {
+static std::string limits_words(const VerdictFacts& facts, const char* several) {
     return facts.limits.size() > 1                    ? several
            : is_rate(facts.limits.front().constraint) ? "the rate"
                                                       : "the limit";
 }
 
 /// "at most 15 W".
-std::string bound_words(const Constraint& c) {
+static std::string bound_words(const Constraint& c) {
     return fmt::format("{} {}", c.metric->better == Better::higher ? "at least" : "at most",
                        format_value(*c.metric, c.limit));
 }
 
 /// Whether a rate is all that is asked for and everybody keeps it, which needs no words.
-bool is_rate_kept(const VerdictFacts& facts) {
+static bool is_rate_kept(const VerdictFacts& facts) {
     return facts.limits.size() == 1 && is_rate(facts.limits.front().constraint) &&
            facts.all_limits == facts.running;
 }
 
 /// "KPU-T256@15W (projected, 12.1 ms)", "Hailo-8 (--scenario throughput, 706 FPS)": power modes and work
 /// ahead that were not asked for and meet every limit; empty: none.
-std::string modes_text(const VerdictQuestion& q) {
+static std::string modes_text(const VerdictQuestion& q) {
     std::vector<std::string> names;
     for (const Result& mode : q.modes) {
         const bool ahead = mode.conditions.scenario != q.results.front().conditions.scenario;
@@ -293,7 +306,7 @@ std::string modes_text(const VerdictQuestion& q) {
     return names_text(names);
 }
 
-std::string limits_text(const VerdictQuestion& q, const VerdictFacts& facts) {
+static std::string limits_text(const VerdictQuestion& q, const VerdictFacts& facts) {
     if (facts.limits.empty() || is_rate_kept(facts))
         return "";
     const bool one = q.results.size() == 1;
@@ -302,8 +315,9 @@ std::string limits_text(const VerdictQuestion& q, const VerdictFacts& facts) {
         const VerdictRecord::Limit& count = facts.limits[i];
         text += fmt::format(
             "{}{}: {}", i == 0 ? "" : "; ",
-            is_rate(count.constraint) ? "keeps up"
-                                      : count.constraint.metric->noun + " " + bound_words(count.constraint),
+            is_rate(count.constraint)
+                ? fmt::format("{}/s", format_number(1 / q.results.front().conditions.duty.every_s))
+                : count.constraint.metric->noun + " " + bound_words(count.constraint),
             one ? (count.met > 0 ? "met" : "missed") + standing_note(q.results.front().estimate)
                 : fmt::format("met by {} of {}", count.met, count.of));
     }
@@ -318,12 +332,12 @@ std::string limits_text(const VerdictQuestion& q, const VerdictFacts& facts) {
 
 /// "None meets the limit; nearest is H100, average power of 223 W, at most 200 W required.", or the power
 /// mode that would; of one device what it misses.
-std::string none_text(const VerdictQuestion& q, const VerdictFacts& facts) {
+static std::string none_text(const VerdictQuestion& q, const VerdictFacts& facts) {
     if (facts.within || facts.limits.empty())
         return "";
     const bool one = q.results.size() == 1;
     const std::string limits = limits_words(facts, one ? "its limits" : "all limits");
-    // What cannot keep up has no power and no price to be held against a limit.
+    // A device that cannot keep up has no power and no price to be held against a limit.
     const bool late = is_rate(facts.limits.front().constraint) && facts.limits.front().met == 0;
     std::string text =
         one    ? fmt::format("{} {}", q.labels.front(), late ? "cannot keep up" : "misses " + limits)
@@ -346,18 +360,22 @@ std::string none_text(const VerdictQuestion& q, const VerdictFacts& facts) {
     return text + ".";
 }
 
-/// "2 of 7 cannot run it: A, B."
-std::string failing_text(const VerdictQuestion& q) {
-    const std::vector<std::string> names =
-        names_at(q, kept(indices(q.results.size()), [&](std::size_t i) { return !q.results[i].ok(); }));
-    if (names.empty())
+/// "No estimate for 2 of 7: A, B."; with `reasons`, of few, "A (needs 4.9 GB, the device has 0.2 GB)".
+static std::string failing_text(const VerdictQuestion& q, bool reasons) {
+    const std::vector<std::size_t> failing =
+        kept(indices(q.results.size()), [&](std::size_t i) { return !q.results[i].ok(); });
+    std::vector<std::string> names = names_at(q, failing);
+    constexpr std::size_t kFew = 2;
+    if (names.empty() || (reasons && names.size() > kFew))
         return "";
+    for (std::size_t i = 0; reasons && i < names.size(); ++i)
+        names[i] += fmt::format(" ({})", q.results[failing[i]].estimate.reason);
     return fmt::format("No estimate for {} of {}: {}.", names.size(), q.results.size(), names_text(names));
 }
 
 /// "bf16 needs 35 GB, RTX-4090 has 25.3 GB; offloading parts in turn: 30.3 s.": why a device runs fewer bits,
 /// and what else would do.
-std::string too_large_text(const VerdictQuestion& q) {
+static std::string too_large_text(const VerdictQuestion& q) {
     if (q.too_large.empty())
         return "";
     const Result& first = q.too_large.front();
@@ -379,7 +397,7 @@ std::string too_large_text(const VerdictQuestion& q) {
 }
 
 /// The one device's numbers, with the interval of what ranks; `brief`: of its doubts the word alone.
-std::string single_text(const VerdictQuestion& q, const VerdictFacts& facts, bool brief) {
+static std::string single_text(const VerdictQuestion& q, const VerdictFacts& facts, bool brief) {
     const Result& r = q.results.front();
     std::string text;
     const auto add = [&](const Metric& m) {
@@ -404,7 +422,7 @@ std::string single_text(const VerdictQuestion& q, const VerdictFacts& facts, boo
 }
 
 /// "; would help: --precision fp8, 1.62x".
-std::string advice_text(const VerdictQuestion& q, std::size_t i) {
+static std::string advice_text(const VerdictQuestion& q, std::size_t i) {
     for (const Advice& advice : advice_for(q.tried, q.results))
         if (advice.result == i)
             return "; would help: " + advice.text;
@@ -412,15 +430,15 @@ std::string advice_text(const VerdictQuestion& q, std::size_t i) {
 }
 
 /// "Less sure: no transformer was measured on Hailo-8."
-std::string unlike_text(const VerdictQuestion& q, std::size_t i) {
+static std::string unlike_text(const VerdictQuestion& q, std::size_t i) {
     const Estimate& e = q.results[i].estimate;
     if (e.unlike.empty() || e.projected)
         return {};
     return fmt::format("Less sure: {} on {}.", e.unlike, q.labels[i]);
 }
 
-/// What the numbers leave out; absent for whole models.
-std::optional<std::string> uncounted_of(const VerdictQuestion& q) {
+/// The part that the numbers leave out; absent for whole models.
+static std::optional<std::string> uncounted_of(const VerdictQuestion& q) {
     for (const Result& r : q.results)
         if (r.ok() && !r.estimate.uncounted.empty())
             return r.estimate.uncounted;
@@ -428,7 +446,7 @@ std::optional<std::string> uncounted_of(const VerdictQuestion& q) {
 }
 
 /// "No estimate yet: the model needs a size; for example --dim H=224 --dim W=224."
-std::string sizes_line(const VerdictQuestion& q) {
+static std::string sizes_line(const VerdictQuestion& q) {
     const std::vector<std::string> flags =
         distinct(flattened(q.results, [](const Result& r) { return sizes_wanted(r.estimate.findings); }));
     if (flags.empty())
@@ -438,7 +456,7 @@ std::string sizes_line(const VerdictQuestion& q) {
 }
 
 /// Where it is the model that is not understood, no device is to blame.
-std::string none_runs_text(const VerdictQuestion& q) {
+static std::string none_runs_text(const VerdictQuestion& q) {
     const Estimate& first = q.results.front().estimate;
     if (q.results.size() == 1)
         return fmt::format("No estimate: {}.", first.reason);
@@ -472,7 +490,7 @@ struct Sentence {
 constexpr std::size_t kFirstRows = 4, kFirstColumns = 80;
 
 /// Rows of a screen that a line takes, broken between words.
-std::size_t rows_of(const std::string& line) {
+static std::size_t rows_of(const std::string& line) {
     std::size_t rows = 1, used = 0;
     for (std::size_t at = 0; at < line.size();) {
         const std::size_t end = std::min(line.find(' ', at), line.size());
@@ -486,7 +504,7 @@ std::size_t rows_of(const std::string& line) {
     return rows;
 }
 
-std::vector<std::string> joined(const std::vector<Sentence>& sentences) {
+static std::vector<std::string> joined(const std::vector<Sentence>& sentences) {
     std::map<int, std::string> lines;
     for (const Sentence& s : sentences)
         if (!s.text.empty())
@@ -494,7 +512,7 @@ std::vector<std::string> joined(const std::vector<Sentence>& sentences) {
     return mapped(lines, [](const auto& line) { return line.second; });
 }
 
-std::vector<std::string> in_few_rows(std::vector<Sentence> sentences) {
+static std::vector<std::string> in_few_rows(std::vector<Sentence> sentences) {
     while (true) {
         std::vector<std::string> lines = joined(sentences);
         const std::size_t rows = sum_of(lines, rows_of);
@@ -508,7 +526,7 @@ std::vector<std::string> in_few_rows(std::vector<Sentence> sentences) {
     }
 }
 
-std::vector<std::string> lines_of(const VerdictQuestion& q, const VerdictFacts& facts) {
+static std::vector<std::string> lines_of(const VerdictQuestion& q, const VerdictFacts& facts) {
     std::vector<Sentence> all;
     if (const auto uncounted = uncounted_of(q))
         all.push_back({0, 0, fmt::format("Incomplete: {}.", *uncounted)});
@@ -544,7 +562,9 @@ std::vector<std::string> lines_of(const VerdictQuestion& q, const VerdictFacts& 
         all.push_back({4, 6, unlike_text(q, leader)});
     }
     all.push_back({4, 0, q.beside});
-    all.push_back({5, 4, failing_text(q)});
+    all.push_back({4, 2, q.beside_more});
+    const std::string failing = failing_text(q, false), why = failing_text(q, true);
+    all.push_back({5, why.empty() ? 4 : 8, why.empty() ? failing : why, failing, 4});
     if (q.by == metric::cost && !one)
         all.push_back({5, 0, cost_basis(q.results, q.conditions)});
     int line = 5;
@@ -552,8 +572,6 @@ std::vector<std::string> lines_of(const VerdictQuestion& q, const VerdictFacts& 
         all.push_back({++line, 0, std::move(warning)});
     return in_few_rows(std::move(all));
 }
-
-} // namespace
 
 std::vector<std::string> beyond_first_rows(std::vector<std::string>& lines) {
     std::size_t rows = 0, kept = 0;
@@ -600,42 +618,48 @@ VerdictRecord verdict_record(const VerdictQuestion& q) {
     }
     record.uncounted = uncounted_of(q);
     for (const Advice& advice : advice_for(q.tried, q.results))
-        record.helps.push_back({{q.labels[advice.result]}, advice.text});
+        record.helps.push_back(
+            {{q.labels[advice.result]}, advice.text, mapped(advice.asked, [](const std::string& change) {
+                 return fields_of(change);
+             })});
     return record;
 }
 
 Members<VerdictRecord> verdict_members() {
     using V = VerdictRecord;
-    return {{"lines", "the answer in sentences, as reports show it", &V::lines},
-            {"complete",
-             "false where a result leaves a part of its network out (--allow-unknown): its totals are lower "
-             "bounds",
-             [](const V& v) { return !v.uncounted; }},
-            {"uncounted", "what the first such result leaves out", &V::uncounted},
-            {"best", "by each metric that decides", &V::best,
-             Members<V::Best>{
-                 {"metric", "", [](auto& b) { return b.metric->key; }},
-                 {"device", "null: none may be named first", &V::Best::device},
-                 {"value", "", &V::Best::value},
-                 {"unit", "", [](auto& b) { return b.metric->unit; }},
-                 {"probability", "that it is the best of those that may lead", &V::Best::probability},
-                 {"tied", "devices that the estimates cannot tell from it", &V::Best::tied},
-                 {"close", "too close to call: all that may well be the best; empty: the device is",
-                  &V::Best::close},
-                 {"measured", "false: no estimate here may be named first",
-                  [](auto& b) { return b.device.has_value(); }},
-                 {"projected", "what may not lead and is estimated to do better", &V::Best::projected}}},
-            {"bound", "what the best device spends its time on", &V::bound,
-             Members<V::BoundOf>{{"device", "", &V::BoundOf::device},
-                                 {"by", "", &V::BoundOf::by, UpTo{Bound::overhead}},
-                                 {"share", "of its time", &V::BoundOf::share}}},
-            {"limits", "how many of those that run meet each", &V::limits,
-             Members<V::Limit>{{"metric", "", [](auto& l) { return l.constraint.metric->key; }},
-                               {"limit", "", [](auto& l) { return l.constraint.limit; }},
-                               {"met", "", &V::Limit::met},
-                               {"of", "", &V::Limit::of}}},
-            {"helps", "changes that would help", &V::helps,
-             Members<V::Help>{{"devices", "", &V::Help::devices}, {"text", "", &V::Help::text}}}};
+    return {
+        {"lines", "the answer in sentences, as reports show it", &V::lines},
+        {"complete",
+         "false where a result leaves a part of its network out (--allow-unknown): its totals are lower "
+         "bounds",
+         [](const V& v) { return !v.uncounted; }},
+        {"uncounted", "what the first such result leaves out", &V::uncounted},
+        {"best", "by each metric that decides", &V::best,
+         Members<V::Best>{
+             {"metric", "", [](auto& b) { return b.metric->key; }},
+             {"device", "null: none may be named first", &V::Best::device},
+             {"value", "", &V::Best::value},
+             {"unit", "", [](auto& b) { return b.metric->unit; }},
+             {"probability", "that it is the best of those that may lead", &V::Best::probability},
+             {"tied", "devices that the estimates cannot tell from it", &V::Best::tied},
+             {"close", "too close to call: all that may well be the best; empty: the device is",
+              &V::Best::close},
+             {"measured", "false: no estimate here may be named first",
+              [](auto& b) { return b.device.has_value(); }},
+             {"projected", "what may not lead and is estimated to do better", &V::Best::projected}}},
+        {"bound", "what the best device spends its time on", &V::bound,
+         Members<V::BoundOf>{{"device", "", &V::BoundOf::device},
+                             {"by", "", &V::BoundOf::by, UpTo{Bound::overhead}},
+                             {"share", "of its time", &V::BoundOf::share}}},
+        {"limits", "how many of those that run meet each", &V::limits,
+         Members<V::Limit>{{"metric", "", [](auto& l) { return l.constraint.metric->key; }},
+                           {"limit", "", [](auto& l) { return l.constraint.limit; }},
+                           {"met", "", &V::Limit::met},
+                           {"of", "", &V::Limit::of}}},
+        {"helps", "changes that would help", &V::helps,
+         Members<V::Help>{{"devices", "", &V::Help::devices},
+                          {"text", "", &V::Help::text},
+                          {"asks", "each change as fields of a question, by their keys", &V::Help::asks}}}};
 }
 
 } // namespace archsim

@@ -19,7 +19,7 @@
 
 namespace archsim {
 
-/// What a verdict is about.
+/// The results and limits that a verdict is about.
 struct VerdictQuestion {
     std::span<const Result> results;
     const std::vector<std::string>& labels; ///< one per result
@@ -30,6 +30,7 @@ struct VerdictQuestion {
     std::span<const TriedChange> tried = {}; ///< what would help
     std::span<const Result> too_large = {};  ///< those that run in fewer bits, as they do not
     std::string beside = {};                 ///< a sentence on what else was asked of the best
+    std::string beside_more = {};            ///< and one that leaves where there is no room
     std::string before = {};                 ///< one that comes first: what is asked cannot be had
 };
 
@@ -64,6 +65,7 @@ struct VerdictRecord {
     struct Help {
         std::vector<std::string> devices;
         std::string text;
+        std::vector<std::vector<std::pair<std::string, std::string>>> asks = {}; ///< fields_of() each change
     };
     std::vector<std::string> lines;
     std::optional<std::string> uncounted;

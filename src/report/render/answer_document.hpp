@@ -2,11 +2,15 @@
 // The JSON document of an answer: its name and the members that it has, from which its text and its schema
 // come.
 
+#include "archsim/extend/renderer.hpp"
 #include "fields/json_members.hpp"
 
+#include <concepts>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace archsim {
@@ -29,34 +33,41 @@ nlohmann::ordered_json any_of(const std::vector<nlohmann::ordered_json>& kinds);
 /// {"lines": [...]}: the verdict of answers that say it in sentences alone.
 Members<std::vector<std::string>> lines_members();
 
-/// A kind of answer.
-template <class Row>
-struct AnswerDocument {
-    std::string name;  ///< "compare_models": of the tool
-    std::string title; ///< "models on devices, ranked"
-    Members<Row> members;
+/// The document of an answer, which outlives it. Each answer has a function `document_of(answer, view)`.
+class AnswerDocument {
+  public:
+    /// `name` is the tool's, "compare_models"; `title` says what it answers: "models on devices, ranked".
+    template <class Row>
+    AnswerDocument(const Row& row, std::string name, std::string title, Members<Row> members)
+        : name_(std::move(name)), title_(std::move(title)),
+          value_([&row, members] { return members.value(row); }),
+          schema_([members] { return members.schema(); }) {}
 
-    std::string text(const Row& row) const { return document_text(name, members.value(row)); }
-    nlohmann::ordered_json schema() const { return document_schema(name, title, members.schema()); }
+    std::string text() const { return document_text(name_, value_()); }
+    nlohmann::ordered_json schema() const { return document_schema(name_, title_, schema_()); }
+
+  private:
+    std::string name_, title_;
+    std::function<nlohmann::ordered_json()> value_, schema_;
 };
 
-nlohmann::ordered_json analyze_batch_schema();
-nlohmann::ordered_json analyze_comprehensive_schema();
-nlohmann::ordered_json analyze_graph_mapping_schema();
-nlohmann::ordered_json check_budget_schema();
-nlohmann::ordered_json check_model_schema();
-nlohmann::ordered_json compare_architectures_schema();
+/// An answer in JSON, as render() asks for it.
+template <class Answer, class... View>
+requires requires(const Answer& answer, const View&... view) {
+    { document_of(answer, view...) } -> std::same_as<AnswerDocument>;
+}
+std::string to_json(const Answer& answer, const View&... view) {
+    return document_of(answer, view...).text();
+}
+
+/// The schema of a kind of answer, which an empty one has too.
+template <class Answer, class View = PlainView>
+nlohmann::ordered_json schema_of() {
+    return document_of(Answer(), View()).schema();
+}
+
 nlohmann::ordered_json compare_models_schema();
-nlohmann::ordered_json discover_models_schema();
-nlohmann::ordered_json explain_difference_schema();
 nlohmann::ordered_json list_hardware_mappers_schema();
-nlohmann::ordered_json local_models_schema();
-nlohmann::ordered_json model_classes_schema();
-nlohmann::ordered_json operators_schema();
-nlohmann::ordered_json profile_graph_schema();
 nlohmann::ordered_json serve_model_schema();
-nlohmann::ordered_json size_service_schema();
-nlohmann::ordered_json study_schema();
-nlohmann::ordered_json sweep_design_space_schema();
 
 } // namespace archsim

@@ -14,8 +14,6 @@
 
 namespace archsim {
 
-namespace {
-
 using Json = nlohmann::ordered_json;
 
 /// Shares of the scale from which text in black or white has the better contrast, at least 4.5 (WCAG 2.1):
@@ -25,16 +23,16 @@ constexpr double kFar = 0.65, kMiddle = 0.49;
 /// In the order of ChartKind, as report.js knows them.
 constexpr std::array<std::string_view, 8> kKinds = {"scatter",     "line",      "step",     "bar",
                                                     "stacked_bar", "waterfall", "heat_map", "roofline"};
-std::string_view name_of(ChartKind kind) {
+static std::string_view name_of(ChartKind kind) {
     return kKinds[static_cast<std::size_t>(kind)];
 }
 
 /// To nine digits: the last of all seventeen differ between libraries of mathematics.
-double short_value(double value) {
+static double short_value(double value) {
     return plain_number<double>(fmt::format("{:.9g}", value)).value_or(value);
 }
 
-Json point_json(const ChartPoint& point) {
+static Json point_json(const ChartPoint& point) {
     Json json = {{"label", point.label},
                  {"x", short_value(point.x)},
                  {"y", short_value(point.y)},
@@ -52,7 +50,7 @@ Json point_json(const ChartPoint& point) {
     return json;
 }
 
-std::string data_of(const Chart& chart) {
+static std::string data_of(const Chart& chart) {
     Json json = {{"kind", name_of(chart.kind)}, {"x_title", chart.x_title}, {"y_title", chart.y_title},
                  {"x_log", chart.x_log},        {"y_log", chart.y_log},     {"series", Json::array()}};
     for (const ChartSeries& series : chart.series) {
@@ -74,7 +72,7 @@ std::string data_of(const Chart& chart) {
     return out;
 }
 
-std::string heat_map(const Chart& chart) {
+static std::string heat_map(const Chart& chart) {
     const auto scaled = [&](double value) { return chart.y_log ? std::log(value) : value; };
     const auto shown = [&](double value) { return std::isfinite(value) && (!chart.y_log || value > 0); };
     double low = std::numeric_limits<double>::infinity(), high = -low;
@@ -112,8 +110,6 @@ std::string heat_map(const Chart& chart) {
     }
     return out + "</tbody>\n</table></div>\n" + (folds ? "</details>\n" : "");
 }
-
-} // namespace
 
 std::string html_chart(const Chart& chart) {
     if (chart.kind == ChartKind::heat_map)

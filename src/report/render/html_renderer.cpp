@@ -35,12 +35,10 @@ std::string html_escaped(std::string_view text) {
     return out;
 }
 
-namespace {
-
 constexpr std::size_t kFilterFrom = 6; ///< rows from which a table gets a filter
 constexpr std::size_t kLongText = 48;  ///< characters from which a cell may break into lines
 
-std::string_view class_of(Tone tone) {
+static std::string_view class_of(Tone tone) {
     switch (tone) {
     case Tone::good:
         return "good";
@@ -58,7 +56,7 @@ std::string_view class_of(Tone tone) {
 
 /// Where a flag that begins at `at` ends, with its value where brackets hold nothing else: "(--batch-size
 /// 8)".
-std::size_t end_of_flag(std::string_view text, std::size_t at) {
+static std::size_t end_of_flag(std::string_view text, std::size_t at) {
     const std::size_t end =
         std::min(text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-", at), text.size());
     const std::size_t close = at > 0 && text[at - 1] == '(' ? text.find(')', end) : std::string_view::npos;
@@ -69,7 +67,7 @@ std::size_t end_of_flag(std::string_view text, std::size_t at) {
 }
 
 /// Text in which flags ("--batch-size") are code, which lines do not break.
-std::string with_flags(std::string_view text) {
+static std::string with_flags(std::string_view text) {
     std::string out;
     std::size_t plain = 0;
     for (std::size_t at = text.find("--"); at != std::string_view::npos; at = text.find("--", at + 2)) {
@@ -85,14 +83,14 @@ std::string with_flags(std::string_view text) {
 }
 
 /// "90 %" stays on one line.
-std::string unbroken(std::string text) {
+static std::string unbroken(std::string text) {
     for (std::size_t at = text.find(" %"); at != std::string::npos; at = text.find(" %", at))
         text.replace(at, 1, "\u00a0");
     return text;
 }
 
 /// A button that shows the detail, or the text alone.
-std::string with_detail(const std::string& text, const std::string& detail) {
+static std::string with_detail(const std::string& text, const std::string& detail) {
     if (detail.empty())
         return html_escaped(text);
     return fmt::format("<button type=\"button\" data-detail=\"{}\">{}</button>", html_escaped(detail),
@@ -322,8 +320,6 @@ class HtmlRenderer {
     std::size_t tables_ = 0;
     bool charts_ = false; ///< the library is left out where nothing needs it
 };
-
-} // namespace
 
 std::string render_html(const Report& report, const RenderOptions& options) {
     return HtmlRenderer("table").page(report, options);

@@ -9,14 +9,12 @@
 
 namespace archsim {
 
-namespace {
-
-bool is_word(char c) {
+static bool is_word(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
 /// "@name" after something that is no word notifies somebody, "name@host.tld" is a link to write to.
-bool is_mention(std::string_view text, std::size_t at) {
+static bool is_mention(std::string_view text, std::size_t at) {
     const auto name = text.substr(at + 1);
     if (name.empty() || !is_word(name.front()))
         return false;
@@ -27,7 +25,7 @@ bool is_mention(std::string_view text, std::size_t at) {
 }
 
 /// Whether GitHub makes a link of what begins here: "www.", or "://" behind a scheme.
-bool is_bare_link(std::string_view text, std::size_t at) {
+static bool is_bare_link(std::string_view text, std::size_t at) {
     if (text[at] == ':')
         return text.substr(at).starts_with("://") ||
                (at > 0 && is_word(text[at - 1]) && at + 1 < text.size() &&
@@ -38,7 +36,7 @@ bool is_bare_link(std::string_view text, std::size_t at) {
 }
 
 /// "12. " and "12) " are lists.
-std::size_t number_before_list(std::string_view text) {
+static std::size_t number_before_list(std::string_view text) {
     const std::size_t digits = text.find_first_not_of("0123456789");
     const bool is_list = digits != std::string_view::npos && digits > 0 &&
                          (text[digits] == '.' || text[digits] == ')') &&
@@ -47,7 +45,7 @@ std::size_t number_before_list(std::string_view text) {
 }
 
 /// As markdown_line(), within a line: there is no second one.
-std::string markdown_inline(std::string_view text) {
+static std::string markdown_inline(std::string_view text) {
     constexpr std::string_view kSpecial = "\\`*_[]<>|~&$#";
     constexpr std::string_view kNoMention = "&#8288;"; // a word joiner: no width, no break
     std::string out;
@@ -69,7 +67,7 @@ std::string markdown_inline(std::string_view text) {
     return out;
 }
 
-std::string markdown_target(std::string_view file) {
+static std::string markdown_target(std::string_view file) {
     const auto is_plain = [](char c) { return is_word(c) || c == '.' || c == '/' || c == '-'; };
     if (std::ranges::all_of(file, is_plain))
         return std::string(file);
@@ -159,8 +157,6 @@ class MarkdownRenderer {
 
     std::string out_;
 };
-
-} // namespace
 
 std::string markdown_line(std::string_view text) {
     text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size())); // four are code

@@ -9,13 +9,11 @@
 
 namespace archsim {
 
-namespace {
-
 /// In the order of Format.
 constexpr std::array<std::string_view, 5> kExtensions = {".txt", ".md", ".json", ".csv", ".html"};
 
 /// Tables without their columns for CSV, and with a sign for what is unknown.
-Report for_people(Report report) {
+static Report for_people(Report report) {
     for (Block& block : report.blocks)
         if (Table* table = std::get_if<Table>(&block)) {
             for (auto& row : table->rows)
@@ -95,8 +93,6 @@ class Shown {
         show(chart.series);
     }
 };
-
-} // namespace
 
 std::optional<Format> format_of_file(std::string_view file) {
     for (std::size_t i = 0; i < kExtensions.size(); ++i)

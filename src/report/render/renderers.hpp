@@ -17,7 +17,7 @@ std::string render_text(const Report& report, const RenderOptions& options);
 std::string render_markdown(const Report& report);
 std::string render_csv(const Report& report);
 std::string render_html(const Report& report, const RenderOptions& options);
-/// What stands between <main> and </main>; the identifiers of tables begin with `name`.
+/// The content of <main>; the identifiers of tables begin with `name`.
 std::string render_html_body(const Report& report, std::string_view name);
 
 /// Text that stays text as a line of GitHub-flavoured Markdown, whatever names in it hold: no emphasis, code,

@@ -10,8 +10,6 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr std::size_t kLabelWidth = 32;
 constexpr std::size_t kNumberWidth = 14; ///< columns kept for the number after a bar
 /// Fills of stacked layers, apart in grey.
@@ -20,7 +18,7 @@ constexpr std::array<std::string_view, 8> kAsciiFills = {"#", "=", "+", "-", "o"
 constexpr std::array<std::string_view, 5> kShades = {" ", "░", "▒", "▓", "█"};
 constexpr std::array<std::string_view, 5> kAsciiShades = {" ", ".", "-", "+", "#"};
 
-std::string repeated(std::string_view text, std::size_t times) {
+static std::string repeated(std::string_view text, std::size_t times) {
     std::string out;
     for (std::size_t i = 0; i < times; ++i)
         out += text;
@@ -28,7 +26,7 @@ std::string repeated(std::string_view text, std::size_t times) {
 }
 
 /// Cut in the middle, so that both ends of a long layer name stay.
-std::string shortened(const std::string& text, const RenderOptions& options) {
+static std::string shortened(const std::string& text, const RenderOptions& options) {
     const std::size_t width = display_width(text);
     if (width <= kLabelWidth || width != text.size())
         return text;
@@ -36,7 +34,7 @@ std::string shortened(const std::string& text, const RenderOptions& options) {
     return text.substr(0, half) + (options.unicode ? "…" : "~") + text.substr(text.size() - half);
 }
 
-std::size_t label_width(const Chart& chart, const RenderOptions& options) {
+static std::size_t label_width(const Chart& chart, const RenderOptions& options) {
     std::size_t width = 0;
     for (const ChartSeries& series : chart.series)
         for (const ChartPoint& point : series.points)
@@ -44,16 +42,16 @@ std::size_t label_width(const Chart& chart, const RenderOptions& options) {
     return width;
 }
 
-double bar_room(std::size_t label, const RenderOptions& options) {
+static double bar_room(std::size_t label, const RenderOptions& options) {
     return static_cast<double>(std::max(options.width, 60)) - static_cast<double>(label + kNumberWidth);
 }
 
-std::size_t cells(double value) {
+static std::size_t cells(double value) {
     return static_cast<std::size_t>(std::lround(std::max(value, 0.0)));
 }
 
 /// One horizontal bar per point, scaled to the largest value.
-std::string draw_bars(const Chart& chart, const RenderOptions& options) {
+static std::string draw_bars(const Chart& chart, const RenderOptions& options) {
     const std::size_t label = label_width(chart, options);
     double largest = 0;
     for (const ChartSeries& series : chart.series)
@@ -73,7 +71,7 @@ std::string draw_bars(const Chart& chart, const RenderOptions& options) {
 }
 
 /// One bar per label, the series as layers of it.
-std::string draw_stacks(const Chart& chart, const RenderOptions& options) {
+static std::string draw_stacks(const Chart& chart, const RenderOptions& options) {
     const auto labels = distinct(flattened(chart.series, &ChartSeries::points), &ChartPoint::label);
     const auto value = [](const ChartSeries& series, const std::string& label) {
         double sum = 0;
@@ -112,7 +110,7 @@ std::string draw_stacks(const Chart& chart, const RenderOptions& options) {
 }
 
 /// Changes hang between the levels before and after them.
-std::string draw_waterfall(const Chart& chart, const RenderOptions& options) {
+static std::string draw_waterfall(const Chart& chart, const RenderOptions& options) {
     const std::size_t label = label_width(chart, options);
     std::string out;
     for (const ChartSeries& series : chart.series) {
@@ -141,7 +139,7 @@ std::string draw_waterfall(const Chart& chart, const RenderOptions& options) {
 }
 
 /// A shade in front of every number.
-std::string draw_heat_map(const Chart& chart, const RenderOptions& options) {
+static std::string draw_heat_map(const Chart& chart, const RenderOptions& options) {
     double low = std::numeric_limits<double>::infinity(), high = -low;
     std::size_t label = 0;
     const auto scaled = [&](double value) { return chart.y_log ? std::log(value) : value; };
@@ -241,12 +239,12 @@ class Canvas {
     std::vector<std::vector<std::string>> cells_;
 };
 
-std::size_t columns_of(const RenderOptions& options) {
+static std::size_t columns_of(const RenderOptions& options) {
     return static_cast<std::size_t>(std::max(options.width, 60)) - kLabel - 4;
 }
 
 /// "8", "0.525" and "113 T": whole numbers, as batches are, without decimals, large ones with a prefix.
-std::string tick(double value) {
+static std::string tick(double value) {
     constexpr double kMostDigits = 1e7;
     return std::abs(value) >= kMostDigits ? format_count(value)
            : value == std::floor(value)   ? fmt::format("{:.0f}", value)
@@ -254,8 +252,8 @@ std::string tick(double value) {
 }
 
 /// The canvas with its axes: numbers at the top, middle and bottom, and left, middle and right.
-std::string framed(const Canvas& canvas, const Axis& x, const Axis& y, const Chart& chart,
-                   const RenderOptions& options) {
+static std::string framed(const Canvas& canvas, const Axis& x, const Axis& y, const Chart& chart,
+                          const RenderOptions& options) {
     std::string out = chart.y_title.empty() ? "" : "  " + chart.y_title + "\n";
     for (std::size_t r = 0; r < canvas.rows(); ++r) {
         const double number = r == 0 ? y.high() : r + 1 == canvas.rows() ? y.low() : y.middle();
@@ -283,8 +281,8 @@ std::string framed(const Canvas& canvas, const Axis& x, const Axis& y, const Cha
 }
 
 /// In as many lines as the width asks for.
-std::string legend(const Chart& chart, const std::vector<std::string_view>& marks,
-                   const RenderOptions& options) {
+static std::string legend(const Chart& chart, const std::vector<std::string_view>& marks,
+                          const RenderOptions& options) {
     std::string all, line = " ";
     const auto end_line = [&] {
         all += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
@@ -312,7 +310,7 @@ std::string legend(const Chart& chart, const std::vector<std::string_view>& mark
 ///          +----------------------------------
 ///           0.85             30            1048  operations per byte
 ///   o A100   . A100 roof, fp16
-std::string draw_plot(const Chart& chart, const RenderOptions& options) {
+static std::string draw_plot(const Chart& chart, const RenderOptions& options) {
     Axis x(chart.x_log, columns_of(options)), y(chart.y_log, kRows);
     for (const ChartSeries& series : chart.series)
         for (const ChartPoint& point : series.points)
@@ -346,7 +344,7 @@ std::string draw_plot(const Chart& chart, const RenderOptions& options) {
 }
 
 /// The first series as filled columns over its index, the others' level as a dotted line.
-std::string draw_steps(const Chart& chart, const RenderOptions& options) {
+static std::string draw_steps(const Chart& chart, const RenderOptions& options) {
     if (chart.series.empty() || chart.series.front().points.empty())
         return "  (nothing to draw)\n";
     const auto& points = chart.series.front().points;
@@ -359,7 +357,7 @@ std::string draw_steps(const Chart& chart, const RenderOptions& options) {
             y.include(point.y);
         }
     Canvas canvas(kRows / 2, columns);
-    // Of several steps in one column the highest counts: a peak must not vanish.
+    // The highest of several steps in one column counts: a peak must not vanish.
     std::vector<double> tops(columns, -1);
     for (const ChartPoint& point : points) {
         double& top = tops[static_cast<std::size_t>(std::lround(x.position(point.x)))];
@@ -377,8 +375,6 @@ std::string draw_steps(const Chart& chart, const RenderOptions& options) {
     }
     return framed(canvas, x, y, chart, options) + legend(chart, marks, options);
 }
-
-} // namespace
 
 std::string draw_text_chart(const Chart& chart, const RenderOptions& options) {
     const bool plot = chart.kind == ChartKind::scatter || chart.kind == ChartKind::line ||

@@ -27,28 +27,26 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr std::size_t kGap = 2;        ///< between columns
 constexpr std::size_t kReadable = 36;  ///< a text is narrowed to this before a column is left out
 constexpr std::size_t kNarrowest = 12; ///< and to this where nothing can be left out
 
-std::size_t heading_width(const Column& column) {
+static std::size_t heading_width(const Column& column) {
     const std::size_t unit = display_width(column.unit);
     return std::max(display_width(column.heading), unit == 0 ? 0 : unit + 2);
 }
 
-std::size_t full_width(const Table& table, std::size_t column) {
+static std::size_t full_width(const Table& table, std::size_t column) {
     return peak_of(heading_width(table.columns[column]), table.rows,
                    [&](const auto& row) { return display_width(row[column].text); });
 }
 
-std::size_t total_width(const std::vector<PlacedColumn>& placed) {
+static std::size_t total_width(const std::vector<PlacedColumn>& placed) {
     const std::size_t sum = sum_of(placed, [](const PlacedColumn& column) { return column.width + kGap; });
     return placed.empty() ? 0 : sum - kGap;
 }
 
-std::size_t longest_word(const Table& table, std::size_t column) {
+static std::size_t longest_word(const Table& table, std::size_t column) {
     std::size_t longest = 0;
     for (const auto& row : table.rows) {
         std::string_view text = row[column].text;
@@ -65,7 +63,7 @@ std::size_t longest_word(const Table& table, std::size_t column) {
 enum class Names : std::uint8_t { whole, broken };
 
 /// How narrow a column may become; numbers stay as they are.
-std::size_t floor_of(const Table& table, const PlacedColumn& placed, Names names) {
+static std::size_t floor_of(const Table& table, const PlacedColumn& placed, Names names) {
     const Column& column = table.columns[placed.index];
     if (column.align == Align::right)
         return placed.width;
@@ -77,7 +75,8 @@ std::size_t floor_of(const Table& table, const PlacedColumn& placed, Names names
 }
 
 /// Takes what is too much from texts, always from the widest, so that long ones share the room.
-void narrow_texts(const Table& table, std::vector<PlacedColumn>& placed, std::size_t width, Names names) {
+static void narrow_texts(const Table& table, std::vector<PlacedColumn>& placed, std::size_t width,
+                         Names names) {
     auto floors = mapped(placed, [&](const PlacedColumn& column) { return floor_of(table, column, names); });
     const std::size_t total = total_width(placed);
     for (std::size_t excess = total > width ? total - width : 0; excess > 0; --excess) {
@@ -92,7 +91,7 @@ void narrow_texts(const Table& table, std::vector<PlacedColumn>& placed, std::si
 }
 
 /// Bytes of `text` that take at most `width` columns, and at least one character.
-std::size_t bytes_within(std::string_view text, std::size_t width) {
+static std::size_t bytes_within(std::string_view text, std::size_t width) {
     std::size_t at = 0, columns = 0;
     while (at < text.size()) {
         std::size_t end = at + 1;
@@ -107,7 +106,7 @@ std::size_t bytes_within(std::string_view text, std::size_t width) {
 
 /// Where a name breaks among its first `most` bytes: behind a slash, else a dash, else another joint, none of
 /// them in the first half; else at the end.
-std::size_t joint_in(std::string_view name, std::size_t most) {
+static std::size_t joint_in(std::string_view name, std::size_t most) {
     for (const std::string_view joints : {"/", "-,", "_.:@"})
         if (const std::size_t at = name.substr(0, most).find_last_of(joints);
             at != std::string_view::npos && at >= most / 2)
@@ -319,8 +318,6 @@ class TextRenderer {
     const std::size_t width_;
     std::string out_;
 };
-
-} // namespace
 
 std::size_t display_width(std::string_view text) {
     std::size_t width = 0;

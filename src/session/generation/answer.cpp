@@ -18,8 +18,6 @@
 
 namespace archsim {
 
-namespace {
-
 /// Largest group of devices that is tried; links of the database's devices do not reach further at full rate.
 constexpr double kLargestGroup = 64;
 
@@ -197,7 +195,7 @@ class AnswerBuilder {
     }
 
     double smallest_count() {
-        // What one device would hold of weights and cache; of several none holds less than its share.
+        // The weights and cache that one device would hold; of several none holds less than its share.
         double least = 0;
         for (double devices = 1; devices <= kLargestGroup; devices *= 2) {
             while (devices < kLargestGroup && !runner_.starts_on(devices))
@@ -250,7 +248,7 @@ class AnswerBuilder {
         return false;
     }
 
-    /// What there is, and who has or gives it.
+    /// The memory that there is, and who has or gives it.
     std::string room(double bytes) const {
         const Machine& machine = runner_.machine();
         if (const double limit = machine.param(Parameter::memory_limit, 0); limit > 0 && bytes >= limit)
@@ -411,8 +409,6 @@ class AnswerBuilder {
     std::int64_t prompt_;
     GenerationEstimate g_;
 };
-
-} // namespace
 
 PreparedPrompt::PreparedPrompt(std::shared_ptr<const GenerationModel> model, std::int64_t batch,
                                const Prompt& prompt)

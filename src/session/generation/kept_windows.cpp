@@ -8,33 +8,31 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr std::size_t kPositionsAxis = 2, kPastKeys = 3, kPresentKeys = 1;
 
 /// Attention in a window whose cache keeps every position.
-bool keeps_all(const Node& node) {
+static bool keeps_all(const Node& node) {
     return node.op_type == "GroupQueryAttention" && node.integer("local_window_size", -1) > 0 &&
            node.integer("keeps_window", 0) == 0;
 }
 
-bool holds_graph(const Node& node) {
+static bool holds_graph(const Node& node) {
     return std::ranges::any_of(node.attributes, [](const auto& attribute) {
         return std::holds_alternative<std::shared_ptr<const Graph>>(attribute.second);
     });
 }
 
-TensorId at(const TensorList& list, std::size_t i) {
+static TensorId at(const TensorList& list, std::size_t i) {
     return i < list.size() ? list[i] : kNoTensor;
 }
 
 /// Who reads a tensor.
-struct Readers {
+struct TensorReaders {
     std::uint32_t shapes = 0, others = 0; ///< Shape operators, and whatever reads values
 };
 
-std::vector<Readers> find_readers(const Graph& graph) {
-    std::vector<Readers> readers(graph.tensors.size());
+static std::vector<TensorReaders> find_readers(const Graph& graph) {
+    std::vector<TensorReaders> readers(graph.tensors.size());
     for (const Node& node : graph.nodes)
         for (const TensorId in : node.inputs)
             if (in != kNoTensor)
@@ -42,7 +40,7 @@ std::vector<Readers> find_readers(const Graph& graph) {
     return readers;
 }
 
-const std::string* length_name(const Graph& graph, TensorId past) {
+static const std::string* length_name(const Graph& graph, TensorId past) {
     const Tensor& tensor = graph.tensors[past];
     const bool named = tensor.role == TensorRole::input && tensor.shape &&
                        tensor.shape->size() > kPositionsAxis &&
@@ -50,7 +48,7 @@ const std::string* length_name(const Graph& graph, TensorId past) {
     return named ? &(*tensor.shape)[kPositionsAxis].symbol : nullptr;
 }
 
-bool same_shape(const Graph& graph, TensorId a, TensorId b) {
+static bool same_shape(const Graph& graph, TensorId a, TensorId b) {
     const auto &x = *graph.tensors[a].shape, &y = *graph.tensors[b].shape;
     return std::equal(x.begin(), x.end(), y.begin(), y.end(), [](const Dimension& p, const Dimension& q) {
         return p.value == q.value && p.symbol == q.symbol;
@@ -60,7 +58,7 @@ bool same_shape(const Graph& graph, TensorId a, TensorId b) {
 /// Exporters read the number of cached positions off one cache. Where that is cut, this is another of its
 /// shape that is not; `past` itself where no layer keeps more than a window, so that nobody counts further.
 /// kNoTensor: there is none.
-TensorId stand_in(const Graph& graph, TensorId past) {
+static TensorId stand_in(const Graph& graph, TensorId past) {
     bool all_windows = true;
     for (const Node& node : graph.nodes) {
         if (node.op_type != "GroupQueryAttention" || keeps_all(node))
@@ -74,7 +72,7 @@ TensorId stand_in(const Graph& graph, TensorId past) {
 }
 
 /// Whether nothing but the node reads what its caches hold, and their length has a name.
-bool owns_caches(const Graph& graph, const Node& node, const std::vector<Readers>& readers) {
+static bool owns_caches(const Graph& graph, const Node& node, const std::vector<TensorReaders>& readers) {
     for (std::size_t i = 0; i < 2; ++i) {
         const TensorId past = at(node.inputs, kPastKeys + i), present = at(node.outputs, kPresentKeys + i);
         if (past == kNoTensor || present == kNoTensor || readers[past].others != 1 ||
@@ -85,13 +83,11 @@ bool owns_caches(const Graph& graph, const Node& node, const std::vector<Readers
     return true;
 }
 
-} // namespace
-
 std::shared_ptr<const Graph> with_kept_windows(const Graph& graph) {
     if (std::ranges::none_of(graph.nodes, keeps_all) ||
         std::ranges::any_of(graph.nodes, holds_graph)) // it may read a cache by name
         return nullptr;
-    const std::vector<Readers> readers = find_readers(graph);
+    const std::vector<TensorReaders> readers = find_readers(graph);
     auto cut = std::make_shared<Graph>(graph);
     std::vector<TensorId> instead(graph.tensors.size(), kNoTensor); // what Shape operators read
     for (std::size_t n = 0; n < graph.nodes.size(); ++n) {

@@ -12,8 +12,6 @@
 
 namespace archsim {
 
-namespace {
-
 /// Symbols of the positions of the caches [batch, heads, positions, size], and of the new tokens of the first
 /// integer input [batch, tokens].
 struct Symbols {
@@ -27,15 +25,15 @@ struct Symbols {
 
 /// Adds what is not there yet.
 template <class T>
-void add_new(std::vector<T>& all, T one) {
+static void add_new(std::vector<T>& all, T one) {
     if (!contains(all, one))
         all.push_back(std::move(one));
 }
 
 /// `stated`: sizes that the catalogue or the user gives; they tell a cache of something else (of an encoder's
 /// positions) from that of the tokens.
-Symbols find_symbols(const Graph& graph, const ShapedGraph& bound,
-                     const std::map<std::string, std::int64_t>& stated) {
+static Symbols find_symbols(const Graph& graph, const ShapedGraph& bound,
+                            const std::map<std::string, std::int64_t>& stated) {
     Symbols symbols;
     for (TensorId in : graph.inputs) {
         const Tensor& tensor = graph.tensors[in];
@@ -68,8 +66,6 @@ Symbols find_symbols(const Graph& graph, const ShapedGraph& bound,
     std::ranges::sort(symbols.windows);
     return symbols;
 }
-
-} // namespace
 
 GenerationModel::GenerationModel(const Model& model, const Bindings& bindings,
                                  const OperatorRegistry& operators)
@@ -185,7 +181,7 @@ void GenerationModel::keep(Entry entry) const {
         entry.again = true;
     entries_.push_back(std::move(entry));
     const auto once = [](const Entry& e) { return !e.again; };
-    // Of large models fewer: each takes some kilobytes an operator.
+    // Fewer of large models: each takes some kilobytes an operator.
     constexpr std::size_t kMostOperators = 100'000, kFewest = 64;
     const std::size_t operators = std::max<std::size_t>(1, language_.graph->nodes.size());
     if (std::ranges::count_if(entries_, once) > static_cast<std::ptrdiff_t>(kMostOnce))

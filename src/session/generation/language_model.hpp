@@ -34,7 +34,7 @@ class GenerationModel {
     double vocabulary() const {
         return language_.info.language_model ? language_.info.language_model->vocabulary : 0;
     }
-    /// What its file says that nobody understands, in one sentence; empty: nothing.
+    /// The part of its file that nobody understands, in one sentence; empty: nothing.
     std::string not_understood() const;
     /// Heads of its attention; 0 where the model does not say.
     double heads() const { return language_.info.language_model ? language_.info.language_model->heads : 0; }
@@ -58,7 +58,7 @@ class GenerationModel {
     /// The language model at these sizes; kept for later calls when it is asked for again.
     std::shared_ptr<const BoundModel> bound(std::int64_t batch, std::int64_t sequence,
                                             std::int64_t past) const;
-    /// What runs once per prompt before the language model (vision tower, projector).
+    /// The parts that run once per prompt before the language model (vision tower, projector).
     const std::vector<ModelPart>& before() const { return before_; }
     /// A part that runs before the language model, bound at a batch.
     std::shared_ptr<const BoundModel> bound_before(std::size_t part, std::int64_t batch) const;

@@ -8,8 +8,6 @@
 
 namespace archsim {
 
-namespace {
-
 /// Bytes of one kind: those in memory, and those that a pass reads of them.
 struct Kept {
     const char* part;
@@ -17,7 +15,7 @@ struct Kept {
     double step = 0, prompt = 0; ///< read by a decode step, and by the prompt's pass
 };
 
-bool of_experts(const OperatorUse& use) {
+static bool of_experts(const OperatorUse& use) {
     const auto& products = use.op->work.contractions;
     return use.op->work.kind == OpKind::matmul &&
            std::ranges::count_if(products, &Contraction::weights_constant) > 1;
@@ -27,7 +25,7 @@ struct Read {
     double weights = 0, experts = 0, cache = 0;
 };
 
-Read read_by(const NetworkWork& pass) {
+static Read read_by(const NetworkWork& pass) {
     Read read;
     for (const SubgraphWork& part : pass.subgraphs) {
         read.weights += part.weight_bytes * part.repeat;
@@ -40,12 +38,10 @@ Read read_by(const NetworkWork& pass) {
 }
 
 /// Every expert is read by a pass with many tokens.
-double all_experts(const StepRunner& runner) {
+static double all_experts(const StepRunner& runner) {
     constexpr std::int64_t kMany = 65536;
     return read_by(*runner.work(1, kMany, 0)).experts;
 }
-
-} // namespace
 
 std::vector<OffloadChoice> offload_choices(StepRunner runner, std::int64_t batch, std::int64_t prompt,
                                            std::int64_t context, const MemoryEstimate& need) {
@@ -87,11 +83,9 @@ static std::string bytes_text(double bytes) {
 std::string in_words(const std::vector<OffloadChoice>& choices) {
     std::string text;
     for (const OffloadChoice& c : choices) {
-        const bool slow = c.per_token_high_s >= 1;
-        const double scale = slow ? 1 : 1e3;
-        text += fmt::format("{}{} of the {}: {:.3g} to {:.3g} {} per token",
+        text += fmt::format("{}{} of the {}: {:.3g} to {:.3g} tokens/s",
                             text.empty() ? "offloading to the host " : ", or ", bytes_text(c.bytes), c.part,
-                            scale * c.per_token_low_s, scale * c.per_token_high_s, slow ? "s" : "ms");
+                            1 / c.per_token_high_s, 1 / c.per_token_low_s);
     }
     return text;
 }

@@ -11,15 +11,13 @@
 
 namespace archsim {
 
-namespace {
-
 /// Mean context of the steps of a published decode measurement.
-std::int64_t mean_context(const Prompt& q) {
+static std::int64_t mean_context(const Prompt& q) {
     return q.tokens + q.generate / 2;
 }
 
-void price_phase(const StepRunner& runner, GenerationPhase phase, std::int64_t batch, const Prompt& q,
-                 PhaseEstimate& out) {
+static void price_phase(const StepRunner& runner, GenerationPhase phase, std::int64_t batch, const Prompt& q,
+                        PhaseEstimate& out) {
     const auto sequences = static_cast<double>(batch), prompt = static_cast<double>(q.tokens),
                generated = static_cast<double>(q.generate);
     const std::int64_t compiled = std::max(q.context, q.tokens + q.generate);
@@ -56,8 +54,6 @@ void price_phase(const StepRunner& runner, GenerationPhase phase, std::int64_t b
     }
 }
 
-} // namespace
-
 PhaseEstimate estimate_phase(const Session& session, const GenerationModel& model, std::string_view device,
                              const Conditions& conditions, GenerationPhase phase, std::int64_t batch,
                              const Prompt& prompt, double experts) {
@@ -92,11 +88,9 @@ std::string regime_of(const Estimate& estimate) {
     return std::string(name_of(static_cast<Bound>(most)));
 }
 
-namespace {
-
 /// One pass on the device of `answer`.
-ResultPart pass_of(const Result& answer, const StepRunner& runner, std::string name,
-                   const std::shared_ptr<const BoundModel>& bound, double repeat, Estimate estimate) {
+static ResultPart pass_of(const Result& answer, const StepRunner& runner, std::string name,
+                          const std::shared_ptr<const BoundModel>& bound, double repeat, Estimate estimate) {
     Result pass{.model = bound->facts(),
                 .device = answer.device,
                 .runtime = answer.runtime,
@@ -110,7 +104,7 @@ ResultPart pass_of(const Result& answer, const StepRunner& runner, std::string n
     return {std::move(name), repeat, std::make_shared<const Result>(std::move(pass))};
 }
 
-void add_passes(const StepRunner& runner, std::int64_t batch, const Prompt& prompt, Result& answer) {
+static void add_passes(const StepRunner& runner, std::int64_t batch, const Prompt& prompt, Result& answer) {
     const std::int64_t compiled = std::max(prompt.context, prompt.tokens + prompt.generate);
     const auto first = runner.prompt_pass(batch, prompt.tokens, compiled);
     // The same as StepRunner::prefill, chunk by chunk.
@@ -130,8 +124,6 @@ void add_passes(const StepRunner& runner, std::int64_t batch, const Prompt& prom
                                        runner.decode(batch, context, compiled, true)));
     }
 }
-
-} // namespace
 
 Result answer_in_passes(const Session& session, const Workload& workload, std::string_view device,
                         const Conditions& conditions) {

@@ -36,7 +36,7 @@ PhaseEstimate estimate_phase(const Session& session, const GenerationModel& mode
                              const Conditions& conditions, GenerationPhase phase, std::int64_t batch,
                              const Prompt& prompt, double experts = 0);
 
-/// What most of the time goes to: "compute", "memory" or "overhead". The estimate keeps its subgraphs.
+/// The kind that takes most of the time: "compute", "memory" or "overhead". The estimate keeps its subgraphs.
 std::string regime_of(const Estimate& estimate);
 
 /// The estimate of a workload with a prompt; where it has one, its parts are the pass over the prompt and

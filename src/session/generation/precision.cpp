@@ -50,8 +50,6 @@ std::string measured_language_runtime(const Session& session, std::string_view h
     return other != device->runtimes.end() ? *other : usual;
 }
 
-namespace {
-
 /// Where a stack states the storage of quantised weights.
 struct WeightParameters {
     Precision format;
@@ -66,7 +64,7 @@ constexpr WeightParameters kWeightParameters[] = {
 
 /// Whether a stack keeps weights alone in a format. One that states their bits by generation does so on the
 /// devices of these.
-bool offers_weights_alone(const Machine& machine, Precision format) {
+static bool offers_weights_alone(const Machine& machine, Precision format) {
     const Runtime& runtime = *machine.runtime;
     if (!contains(runtime.weight_only, format))
         return false;
@@ -81,7 +79,7 @@ bool offers_weights_alone(const Machine& machine, Precision format) {
 
 /// Whether a stack keeps weights of a narrow float in files of its own, which store the output projection
 /// narrow, too.
-bool writes_files(const Machine& machine, Precision format) {
+static bool writes_files(const Machine& machine, Precision format) {
     for (const WeightParameters& row : kWeightParameters)
         if (row.format == format && machine.parameters.fact(row.head_bits).known())
             return machine.param(row.head_bits, 0) < bits_of(Precision::bf16);
@@ -92,7 +90,7 @@ bool writes_files(const Machine& machine, Precision format) {
 /// it would run them: what others make of the same request. Weights alone are narrow where the device has
 /// floating-point arithmetic, else what is multiplied with them is in the narrowest format that keeps a model
 /// usable, eight bits.
-std::optional<PrecisionConfig> usual_formats(const Machine& machine, Precision asked) {
+static std::optional<PrecisionConfig> usual_formats(const Machine& machine, Precision asked) {
     for (const Precision p : {Precision::fp16, Precision::bf16})
         if (machine.matrix_ops(p) > 0 && machine.runtime->allows(p)) {
             PrecisionConfig c = PrecisionConfig::uniform(p);
@@ -107,17 +105,15 @@ std::optional<PrecisionConfig> usual_formats(const Machine& machine, Precision a
 }
 
 /// "w8a8": integers are asked of activations too, where a uniform request leaves what is usual to the stack.
-bool multiplies_integers(const PrecisionConfig& c) {
+static bool multiplies_integers(const PrecisionConfig& c) {
     return is_integer(c.compute) && c.activations == c.compute && !is_integer(c.kv_cache);
 }
 
 /// Cached keys and values of that many bits; only the width matters. Wide ones are as `activations` are.
-Precision cache_format(double bits, Precision activations) {
+static Precision cache_format(double bits, Precision activations) {
     const bool half = bits_of(activations) == bits_of(Precision::fp16) && !is_integer(activations);
     return bits <= 4 ? Precision::int4 : bits <= 8 ? Precision::int8 : half ? activations : Precision::fp16;
 }
-
-} // namespace
 
 PrecisionConfig with_stored_weights(const Machine& machine, const PrecisionConfig& requested,
                                     std::optional<Precision> stored) {
@@ -172,7 +168,7 @@ ExecutedPrecision language_precision(const Machine& machine, const PrecisionConf
                                   device.id, name_of(c.compute), machine.runtime->id, name_of(c.compute)));
     }
     if (!uniform && bits_of(c.weights) < bits_of(c.compute) && !offers_weights_alone(machine, c.weights)) {
-        // What a request for the weights' format runs in may be asked for by its own name.
+        // The format that runs may also be asked for by its own name.
         const ExecutedPrecision as =
             language_precision(machine, PrecisionConfig::uniform(c.weights), kv_cache);
         if (!as.supported || as.config.weights != c.weights ||

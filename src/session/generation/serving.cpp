@@ -16,9 +16,7 @@
 
 namespace archsim {
 
-namespace {
-
-bool multiplies_activations(const SubgraphWork& work) {
+static bool multiplies_activations(const SubgraphWork& work) {
     return std::ranges::any_of(work.operators, [](const OperatorUse& use) {
         return use.op->work.attention ||
                std::ranges::any_of(use.op->work.contractions,
@@ -29,19 +27,19 @@ bool multiplies_activations(const SubgraphWork& work) {
 /// Weights of a step that reads them once for both: a prompt may need more of them than the decoding step
 /// does (experts that no running sequence asks for), in the part of the steps that it is in. Worked: 40 of
 /// 128 experts and all of them in one step of a hundred: 40 + 0.01 x 88.
-double join_weights(double decode, double prefill, double share) {
+static double join_weights(double decode, double prefill, double share) {
     return decode + std::min(share, 1.0) * std::max(0.0, prefill - decode);
 }
 
 /// Rows of both under one reading of the weights.
-Contraction join_rows(const Contraction& a, const Contraction& b, double share) {
+static Contraction join_rows(const Contraction& a, const Contraction& b, double share) {
     Contraction c = a;
     c.groups = join_weights(a.groups, b.groups, share);
     c.m = (a.groups * a.m + share * b.groups * b.m) / c.groups;
     return c;
 }
 
-Operator join_operators(const Operator& a, const Operator& b, double share) {
+static Operator join_operators(const Operator& a, const Operator& b, double share) {
     Operator op = a;
     for (std::size_t i = 0; i < op.work.contractions.size() && i < b.work.contractions.size(); ++i)
         op.work.contractions[i] = join_rows(a.work.contractions[i], b.work.contractions[i], share);
@@ -51,7 +49,7 @@ Operator join_operators(const Operator& a, const Operator& b, double share) {
     return op;
 }
 
-void join_bytes(SubgraphWork& a, const SubgraphWork& b, double share) {
+static void join_bytes(SubgraphWork& a, const SubgraphWork& b, double share) {
     a.input_bytes += share * b.input_bytes;
     a.extra_bytes += share * b.extra_bytes;
     a.output_bytes += share * b.output_bytes;
@@ -64,7 +62,7 @@ void join_bytes(SubgraphWork& a, const SubgraphWork& b, double share) {
     a.special_ops += share * b.special_ops;
 }
 
-void join_uses(OperatorUse& a, const OperatorUse& b, double share) {
+static void join_uses(OperatorUse& a, const OperatorUse& b, double share) {
     a.read_bytes += share * b.read_bytes;
     a.written_bytes += share * b.written_bytes;
     a.weight_bytes = join_weights(a.weight_bytes, b.weight_bytes, share);
@@ -107,7 +105,7 @@ class OwnOperators {
     std::vector<OperatorUse> uses_;
 };
 
-bool same_structure(const NetworkWork& a, const NetworkWork& b) {
+static bool same_structure(const NetworkWork& a, const NetworkWork& b) {
     return a.subgraphs.size() == b.subgraphs.size() &&
            std::equal(a.subgraphs.begin(), a.subgraphs.end(), b.subgraphs.begin(),
                       [](const SubgraphWork& x, const SubgraphWork& y) {
@@ -133,20 +131,18 @@ class FirstOfPair {
 };
 
 /// The counts of one subgraph at the name and place of another.
-SubgraphWork named_as(SubgraphWork counts, const SubgraphWork& other) {
+static SubgraphWork named_as(SubgraphWork counts, const SubgraphWork& other) {
     counts.name = other.name;
     counts.index = other.index;
     return counts;
 }
 
-std::size_t operator_count(const NetworkWork& network) {
+static std::size_t operator_count(const NetworkWork& network) {
     std::size_t count = 0;
     for (const SubgraphWork& work : network.subgraphs)
         count += work.operators.size();
     return count;
 }
-
-} // namespace
 
 NetworkWork mixed_step(const NetworkWork& decode, const NetworkWork& prefill, double share) {
     NetworkWork mixed = decode;

@@ -109,6 +109,15 @@ std::shared_ptr<const BoundModel> StepRunner::prompt_pass(std::int64_t batch, st
     return prompt_pass(prompt_passes(batch, tokens, compiled), compiled);
 }
 
+/// A delta rule over more than one block of a prompt.
+static bool goes_in_blocks(const SubgraphWork& s) {
+    return s.kind == OpKind::attention && s.anchor != nullptr && s.anchor->serial_steps > 1;
+}
+
+bool StepRunner::in_blocks(const NetworkWork& work) {
+    return std::ranges::any_of(work.subgraphs, goes_in_blocks);
+}
+
 double StepRunner::launches_of(const NetworkWork& work) const {
     const double quantising = machine_->param(Parameter::quantising_kernels, 0);
     double kernels = 0;
@@ -119,11 +128,13 @@ double StepRunner::launches_of(const NetworkWork& work) const {
             continue;
         const auto products = std::ranges::count_if(s.anchor->contractions, &Contraction::weights_constant);
         const double quantises = bits_of(s.precision) < bits_of(precision_.activations) ? quantising : 0;
-        constexpr double kBlockKernels = 6; // of a recurrence in blocks (gpu_attention.cpp)
-        constexpr double kTwice = 2;        // what experts are given, and what their last product is
+        // Kernels of a recurrence in blocks: those of gpu_attention.cpp, and a norm of the queries and of the
+        // keys.
+        constexpr double kBlockKernels = 8;
+        constexpr double kTwice = 2; // what experts are given, and what their last product is
         if (s.kind == OpKind::matmul)
             kernels += s.anchor->serial_steps - 1;
-        else if (s.kind == OpKind::attention && s.anchor->serial_steps > 1)
+        else if (goes_in_blocks(s))
             kernels += kBlockKernels - 1;
         experts = experts || products > 1;
         if (products > 1)
@@ -215,12 +226,10 @@ Estimate StepRunner::with_sampling(Estimate step, double sequences, bool sampled
     return lengthened(std::move(step), logits * machine_->param(Parameter::sampling_time, 0), power_w);
 }
 
-namespace {
-
 /// Files of 4-bit blocks hold matrices whose rows are no multiple of a block in a wider format: on average
 /// more bits a weight, and tables as wide as the residual stream too. Worked: of Qwen2.5-72B 28 % of the
 /// weights read rows of 29,568, 115.5 times 256: 4.85 bits become 5.17, 44.3 GB 47.1.
-void store_in_blocks(const GenerationModel& model, const Machine& machine, PrecisionConfig& config) {
+static void store_in_blocks(const GenerationModel& model, const Machine& machine, PrecisionConfig& config) {
     const ServerMemory files = server_memory(machine, 0, data_table("servers.json"));
     const auto hidden = static_cast<std::int64_t>(model.hidden());
     if (files.row_weights == 0 || config.weight_bits_overhead <= 0)
@@ -232,8 +241,6 @@ void store_in_blocks(const GenerationModel& model, const Machine& machine, Preci
         config.table_bits *= files.other_rows;
     }
 }
-
-} // namespace
 
 std::optional<StepRunner> make_runner(const Session& session, const GenerationModel& model, Result& result,
                                       Users users) {

@@ -22,7 +22,7 @@ struct PromptPasses {
     double times = 1;                   ///< passes, one after another
 };
 
-/// What of a step runs from captured graphs: EngineLimits, fields of these names.
+/// The part of a step that runs from captured graphs: EngineLimits, fields of these names.
 struct Capture {
     bool whole_graph = false;
     std::int64_t tokens = 0; ///< EngineLimits::captured_tokens
@@ -68,6 +68,8 @@ class StepRunner {
     /// between, the sum), and those that quantise activations (Parameter::quantising_kernels). Worked:
     /// Qwen3-30B-A3B in bf16: 531 subgraphs, 48 of them experts of five kernels: 723.
     double launches_of(const NetworkWork& work) const;
+    /// Whether layers follow a delta rule, block after block of a prompt.
+    static bool in_blocks(const NetworkWork& work);
     /// Host time to launch so many kernels for a pass over so many tokens: what runs from a captured graph
     /// takes none. Steps without prompts run from one wherever no largest size is known, and whole models do.
     double launch_seconds(double launches, double tokens, bool prompts, const Capture& capture) const;

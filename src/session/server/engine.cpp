@@ -18,14 +18,12 @@
 
 namespace archsim {
 
-namespace {
-
 // Chips that are tried to hold a model: a node of eight, and up to eight nodes.
 constexpr std::int64_t kLargestServingGroup = 64;
 
 /// Room for caches on all devices of an engine; false with the reason when one sequence does not fit.
-bool fits(ServingEngine& engine, const EnginePrices& prices, const ServerMemory& taken,
-          const RequestLengths& lengths) {
+static bool fits(ServingEngine& engine, const EnginePrices& prices, const ServerMemory& taken,
+                 const RequestLengths& lengths) {
     const Machine& m = prices.machine();
     const std::int64_t step_tokens = engine.plan.engine.step_tokens;
     if (m.memory_capacity_bytes <= 0) {
@@ -48,7 +46,7 @@ bool fits(ServingEngine& engine, const EnginePrices& prices, const ServerMemory&
     engine.cache_room_bytes = std::max(0.0, room) * static_cast<double>(engine.parallelism.engine_devices());
     const double whole = lengths.prompt + lengths.output, one = prices.cache_bytes(whole);
     engine.cache_bytes_per_token = prices.cache_bytes(whole + 1) - one;
-    // What does not grow any more: full windows, and states that never grew.
+    // Caches that do not grow any more: full windows, and states that never grew.
     constexpr double kRounding = 1e-9;
     const double fixed_part = one - whole * engine.cache_bytes_per_token;
     engine.fixed_cache_bytes_per_sequence = fixed_part > kRounding * one ? fixed_part : 0;
@@ -64,21 +62,24 @@ bool fits(ServingEngine& engine, const EnginePrices& prices, const ServerMemory&
 
 /// No more sequences at once than have their states. What a sequence of one position takes beyond what the
 /// second adds never grows.
-void limit_states(ServingEngine& engine, const ServerMemory& taken) {
+static void limit_states(ServingEngine& engine, const ServerMemory& taken) {
     if (!engine.prices || taken.states_per_request <= 0 || engine.fixed_cache_bytes_per_sequence <= 0)
         return;
     const double state = 2 * engine.prices->cache_bytes(1) - engine.prices->cache_bytes(2);
     if (state <= engine.cache_bytes_per_token) // a window that fills up
         return;
     EngineLimits& limits = engine.plan.engine;
+    if (limits.prefix_cache && engine.prices->schedule_in_turn())
+        limits.scheduled_ahead = false;
     const double each = limits.prefix_cache ? taken.states_per_request : 1; // the cache keeps the others
     const double most = taken.states_share * engine.cache_room_bytes / (each * state);
     limits.sequences = std::clamp<std::int64_t>(std::llround(std::floor(most)), 1, limits.sequences);
 }
 
 /// As asked for, or the fewest devices that hold the model; without prices where there is no way.
-void choose_way(ServingEngine& engine, const StepRunner& runner, const std::optional<Parallelism>& asked,
-                const ServerMemory& taken, const RequestLengths& lengths) {
+static void choose_way(ServingEngine& engine, const StepRunner& runner,
+                       const std::optional<Parallelism>& asked, const ServerMemory& taken,
+                       const RequestLengths& lengths) {
     const auto middle = static_cast<std::int64_t>(lengths.prompt + lengths.output / 2);
     Parallelism way = asked.value_or(Parallelism{});
     const bool linked = runner.machine().rate(Resource::link_bytes) > 0;
@@ -115,7 +116,7 @@ void choose_way(ServingEngine& engine, const StepRunner& runner, const std::opti
 
 /// Servers refuse what is longer than the model states; nothing is served with more than a few million
 /// tokens. Of lengths that are drawn the mean decides. Empty where all is well.
-std::string too_long(const Model& model, const RequestPlan& load, const RequestLengths& lengths) {
+static std::string too_long(const Model& model, const RequestPlan& load, const RequestLengths& lengths) {
     constexpr double kMost = 1 << 22;
     const double stated = model.info.language_model ? model.info.language_model->max_context : 0;
     const bool given = load.trace != nullptr || !load.lengths.empty();
@@ -127,8 +128,6 @@ std::string too_long(const Model& model, const RequestPlan& load, const RequestL
                        stated > 0 ? fmt::format("the model's context of {:.0f}", stated)
                                   : fmt::format("the {:.0f} that any model is served with", kMost));
 }
-
-} // namespace
 
 RequestLengths lengths_of(const std::vector<ServedRequest>& requests) {
     RequestLengths l{0, 0, 1};
@@ -202,19 +201,17 @@ LaneShares lanes_waited_for(SpreadOf waited) {
     return waited == SpreadOf::first_token ? LaneShares{1, 0, 0} : LaneShares{0, 1, 0};
 }
 
-namespace {
-
 /// Whoever measures a server asks about it: what estimates of its network err by is known with the rest of
 /// what its device and stack have in common. Measurements do not say which network they are of, so that
 /// other networks follow as far.
-ErrorParts of_one_server(ErrorParts parts) {
+static ErrorParts of_one_server(ErrorParts parts) {
     parts.set += parts.network + parts.generation + parts.cell;
     parts.network = parts.generation = parts.cell = 0;
     return parts;
 }
 
-/// What measured waits say of those of a machine, whose errors consist of `parts`.
-Posterior learnt_of_waits(const Machine& machine, SpreadOf waited, const ErrorParts& parts) {
+/// The correction by measured waits for a machine whose errors consist of `parts`.
+static Posterior learnt_of_waits(const Machine& machine, SpreadOf waited, const ErrorParts& parts) {
     std::vector<GivenRow> rows = machine.uncertainty->given();
     for (GivenRow& row : rows)
         if (row.metric == waited)
@@ -222,8 +219,6 @@ Posterior learnt_of_waits(const Machine& machine, SpreadOf waited, const ErrorPa
     return posterior(rows, UncertaintyTable::subject(waited, *machine.device, *machine.runtime),
                      of_one_server(parts));
 }
-
-} // namespace
 
 GivenWaits given_waits(const Machine& machine) {
     GivenWaits waits;

@@ -3,7 +3,6 @@
 
 #include "session/given.hpp"
 
-#include "archsim/core/finding.hpp"
 #include "core/parse_number.hpp"
 #include "session/generation/phases.hpp"
 #include "session/server/server.hpp"
@@ -15,25 +14,23 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr double kMeasuredMilli = 1e3;
 
-std::int64_t tokens_stated(const MeasuredRow& row, const char* column, const std::string& text) {
+static std::int64_t tokens_stated(const MeasuredRow& row, const char* column, const std::string& text) {
     if (const auto tokens = parse_whole(text))
         return *tokens;
     no_estimate(row, fmt::format("{} \"{}\" is not a whole number", column, text));
 }
-std::int64_t prompt_of(const MeasuredRow& row) {
+static std::int64_t prompt_of(const MeasuredRow& row) {
     return tokens_stated(row, "prompt_tokens", row.prompt_tokens);
 }
-std::int64_t answer_of(const MeasuredRow& row) {
+static std::int64_t answer_of(const MeasuredRow& row) {
     return tokens_stated(row, "generated_tokens", row.generated_tokens);
 }
 
 /// A pass of a language model: over prompts, or one token of each sequence.
-GivenRow given_pass(const Session& session, const MeasuredRow& row, const std::string& hardware,
-                    Conditions conditions) {
+static GivenRow given_pass(const Session& session, const MeasuredRow& row, const std::string& hardware,
+                           Conditions conditions) {
     const GenerationPhase phase = row.phase == "prefill"  ? GenerationPhase::prefill
                                   : row.phase == "decode" ? GenerationPhase::decode
                                                           : GenerationPhase::generate;
@@ -55,9 +52,9 @@ GivenRow given_pass(const Session& session, const MeasuredRow& row, const std::s
                           : std::log(row.value / (kMeasuredMilli * answer.latency_s)));
 }
 
-/// What clients of a server saw in the mean, with so many requests in flight.
-GivenRow given_wait(const Session& session, const MeasuredRow& row, const std::string& hardware,
-                    const Conditions& conditions) {
+/// The mean wait of a server's clients, with so many requests in flight.
+static GivenRow given_wait(const Session& session, const MeasuredRow& row, const std::string& hardware,
+                           const Conditions& conditions) {
     const bool first = row.phase == "served_first_token";
     constexpr std::int64_t kEach = 10, kFewest = 100; // requests, as benchmarks send
     ServingRequest request;
@@ -82,8 +79,6 @@ GivenRow given_wait(const Session& session, const MeasuredRow& row, const std::s
                      lanes_waited_for(first ? SpreadOf::first_token : SpreadOf::later_token),
                      std::log(row.value / (kMeasuredMilli * seconds)));
 }
-
-} // namespace
 
 GivenRow given_language_row(const Session& session, const MeasuredRow& row, const std::string& hardware,
                             const Conditions& conditions) {

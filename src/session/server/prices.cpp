@@ -10,13 +10,11 @@
 
 namespace archsim {
 
-namespace {
-
 // Counts at which steps are estimated: half powers of two, between which times are nearly straight.
 constexpr std::array<std::int64_t, 24> kCountGrid = {
     1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096};
 /// Lengths at which they are: none, and the starts of the spans of contexts.
-constexpr std::int64_t length_at(std::size_t index) {
+static constexpr std::int64_t length_at(std::size_t index) {
     return index == 0 ? 0 : ContextCounts::kFirst << (index - 1);
 }
 // Where sequences stand while they share a step with prompts: c0.
@@ -28,7 +26,7 @@ struct Place {
     double part = 0;
 };
 
-Place on_counts(double x) {
+static Place on_counts(double x) {
     const auto above = std::ranges::lower_bound(kCountGrid, x);
     if (above == kCountGrid.begin())
         return {};
@@ -39,17 +37,15 @@ Place on_counts(double x) {
     return {high - 1, high, (x - low) / (static_cast<double>(kCountGrid[high]) - low)};
 }
 
-Place on_lengths(double x) {
+static Place on_lengths(double x) {
     const std::size_t span = ContextCounts::span_of(static_cast<std::int64_t>(x));
     const auto low = static_cast<double>(length_at(span));
     return {span, span + 1, (x - low) / (static_cast<double>(length_at(span + 1)) - low)};
 }
 
-double blend(double a, double b, double part) {
+static double blend(double a, double b, double part) {
     return a + part * (b - a);
 }
-
-} // namespace
 
 EnginePrices::EnginePrices(StepRunner runner, const Parallelism& parallelism, std::int64_t middle,
                            std::int64_t longest, const Capture& capture)
@@ -60,10 +56,15 @@ EnginePrices::EnginePrices(StepRunner runner, const Parallelism& parallelism, st
     machine_ = runner_.shared_machine();
     longer_ = given_waits(*machine_).later;
     runner_.ignore_capacity();
-    launches_ = runner_.launches_of(*runner_.work(1, ContextCounts::kFirst, 0));
+    // A prompt of more tokens than a block of a recurrence has, whose kernels are more then.
+    const auto prompt = runner_.work(1, 2 * ContextCounts::kFirst, 0);
+    launches_ = runner_.launches_of(*prompt);
+    if (StepRunner::in_blocks(*prompt)) {
+        const Point compiled = host_turn(Parameter::length_compile);
+        new_length_ = {compiled.seconds, compiled.joules, compiled.seconds, compiled.joules};
+    }
     hidden_ = runner_.model().hidden();
-    turn_.seconds = longer_ * machine_->param(Parameter::sequence_time, 0);
-    turn_.joules = turn_.seconds * idle_watts_each() * machine_->devices;
+    turn_ = host_turn(Parameter::sequence_time);
     const auto devices = static_cast<double>(parallelism.tensor);
     // A cache grows in straight lines, which bend where a window is full.
     std::vector<std::int64_t> lengths = runner_.model().windows();
@@ -74,6 +75,17 @@ EnginePrices::EnginePrices(StepRunner runner, const Parallelism& parallelism, st
     for (const std::int64_t positions : lengths)
         cache_.emplace_back(static_cast<double>(positions),
                             devices * runner_.work(1, 1, positions - 1)->memory.kv_cache_bytes);
+}
+
+/// The device's wait for its host, at the time that the stack states.
+EnginePrices::Point EnginePrices::host_turn(Parameter time) const {
+    const double seconds = longer_ * machine_->param(time, 0);
+    return {seconds, seconds * idle_watts_each() * machine_->devices};
+}
+
+bool EnginePrices::schedule_in_turn() {
+    step_turn_ = host_turn(Parameter::state_step_time);
+    return step_turn_.seconds > 0;
 }
 
 double EnginePrices::cache_bytes(double positions) const {
@@ -136,9 +148,9 @@ void EnginePrices::fill(Table& table, std::size_t row, std::size_t column, const
     slot.ready.store(true, std::memory_order_release);
 }
 
-/// What the host takes for so many sequences while the device waits.
+/// The host's time for so many sequences while the device waits.
 EnginePrices::Point EnginePrices::turn(double sequences) const {
-    return {sequences * turn_.seconds, sequences * turn_.joules};
+    return {step_turn_.seconds + sequences * turn_.seconds, step_turn_.joules + sequences * turn_.joules};
 }
 
 /// A step that takes no less than the host needs to launch it.
@@ -294,7 +306,7 @@ EnginePrices::Point EnginePrices::mixed_at(std::size_t count, std::size_t length
     return at(mixed_, count, length, [&] {
         const auto decode = runner_.work(kCountGrid[count], 1, length_at(kFirstLength)),
                    prompt = runner_.work(1, length_at(length), 0);
-        // What the sum takes away again is at hand.
+        // The price that the sum takes away again is at hand.
         fill(decode_, count, kFirstLength, *decode);
         fill(prompt_, length, 0, *prompt);
         return point_of(mixed_step(*decode, *prompt, 1));
@@ -387,6 +399,8 @@ StepCost EnginePrices::priced(const StepLoad& load, bool& known) {
             add(plain, -1);
         }
         add(turn(std::ceil(static_cast<double>(load.prompts) / (stages * prompt_groups))), 1);
+        if (share > 0)
+            add(step_turn_, -1);
     }
     whole =
         launched(whole, static_cast<double>(share * load.verified) + prompt_tokens, load.prompt_tokens > 0);

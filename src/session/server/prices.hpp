@@ -44,6 +44,7 @@ class EnginePrices final : public StepPrices {
     /// where one cannot.
     StepCost certain_price(const StepLoad& load);
     double cache_bytes(double positions) const override;
+    StepCost new_length() const override { return new_length_; }
 
     /// Bytes that the weights and the largest step's activations take on one chip.
     double fixed_bytes(std::int64_t step_tokens) const;
@@ -51,12 +52,15 @@ class EnginePrices final : public StepPrices {
     const Machine& machine() const { return *machine_; }
     /// The formats that run.
     const PrecisionConfig& formats() const { return runner_.precision(); }
-    /// Of a device, inside the boundary at which it is named.
+    /// The power of a device, inside the boundary at which it is named.
     double idle_watts_each() const {
         return joules_at(*machine_, machine_->static_power_w * machine_->devices, 1) / machine_->devices;
     }
     const Parallelism& parallelism() const { return parallelism_; }
     double hidden() const { return hidden_; }
+    /// From here on the host makes up a step when the one before it has ended, as the stack does where its
+    /// prefix cache keeps states (Parameter::state_step_time); false where that takes no time.
+    bool schedule_in_turn();
     /// First failure of an estimate; empty when all were made.
     std::string problem() const;
     /// A step of that many sequences at the middle context, with its subgraphs.
@@ -103,6 +107,7 @@ class EnginePrices final : public StepPrices {
     StepCost priced(const StepLoad& load, bool& known);
     std::int64_t share_of(std::int64_t sequences) const;
     Point turn(double sequences) const;
+    Point host_turn(Parameter time) const;
     StepCost cost_of(const Point& whole, const Point& alone, std::int64_t rows, double prompt_tokens) const;
 
     StepRunner runner_; ///< prices steps between which others lie, also those that no cache holds
@@ -113,6 +118,8 @@ class EnginePrices final : public StepPrices {
     double longer_ = 1;   ///< steps, by what the user measured: GivenWaits::later
     double launches_ = 0; ///< kernels of a pass with a prompt
     Point turn_;          ///< of the host between two steps, for each sequence
+    Point step_turn_;     ///< and for all
+    StepCost new_length_; ///< Parameter::length_compile
     double hidden_ = 0;   ///< width of the residual stream; 0: the model does not say
     Table decode_{kCounts}, mixed_{kCounts}, prompt_{kLengths}, several_{kLengths};
     mutable std::mutex filling_;              ///< a step that is estimated, and the members below

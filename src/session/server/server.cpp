@@ -2,7 +2,6 @@
 
 #include "archsim/core/finding.hpp"
 #include "core/spending.hpp"
-#include "estimate/intervals.hpp"
 #include "hardware/uncertainty.hpp"
 #include "result/cost_terms.hpp"
 #include "session/generation/phases.hpp"
@@ -155,8 +154,10 @@ void Server::describe_step(ServingResult& out) const {
     if (out.doubt.empty() && machine.uncertainty && given_waits(machine).rows == 0)
         if (const HeldEvidence steps = machine.uncertainty->held().of(*machine.device, *machine.runtime,
                                                                       TimeKind::decode, step.kind);
-            !steps.refuted.empty())
+            !steps.refuted.empty()) {
+            out.steps_refuted = steps.refuted;
             out.notes.push_back(fmt::format("single steps: {} ({})", steps.refuted, steps.refuted_rows));
+        }
     const auto served = static_cast<double>(std::max<std::size_t>(1, out.outcome.requests.size()));
     const auto prompt = static_cast<std::int64_t>(static_cast<double>(out.outcome.prompt_tokens) / served);
     const EnginePrices& reading = prompt_engine_ ? *prompt_engine_->prices : prices();

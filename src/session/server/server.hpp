@@ -13,7 +13,7 @@
 
 namespace archsim {
 
-// What a stack's server does unless its options say otherwise: hardware_db/servers.json.
+// A stack's server unless its options say otherwise: hardware_db/servers.json.
 
 /// The plan with what it leaves open (ServingRequest::plan) as `file` has it for the machine's stack and
 /// memory: a step and a batch of ServingPlan's own, and no time of a request, where it has nothing. Throws
@@ -48,7 +48,7 @@ inline Parallelism shared_by(const ServerMemory& server, std::int64_t devices) {
 
 // One engine of a deployment: prices of its steps and room for its cache.
 
-/// What requests look like, for what depends on it: room for one, and the step that stands for all.
+/// The lengths of requests, which decide the room for one and the step that stands for all.
 struct RequestLengths {
     double prompt = 1, output = 1; ///< means
     std::int64_t longest = 1;      ///< prompt and answer
@@ -83,9 +83,9 @@ std::optional<double> network_between(const Device& from, std::int64_t from_devi
 /// Shares of the lanes that a client waits for: first tokens wait for arithmetic, later ones for memory.
 LaneShares lanes_waited_for(SpreadOf waited);
 
-/// What measurements of the user's own say of waits: by how much later tokens take longer than estimated (the
-/// steps that wait for them have it already), and first tokens beyond that. Worked: steps measured 1.2 x as
-/// long, first tokens 1.5 x: later 1.2, first 1.25.
+/// The correction of waits by the user's own measurements: by how much later tokens take longer than
+/// estimated (the steps that wait for them have it already), and first tokens beyond that. Worked: steps
+/// measured 1.2 x as long, first tokens 1.5 x: later 1.2, first 1.25.
 struct GivenWaits {
     int rows = 0; ///< measurements that say something; 0: both are 1
     double later = 1, first = 1;
@@ -129,6 +129,7 @@ class ScaledPrices final : public StepPrices {
             cost = scaled(cost);
     }
     double cache_bytes(double positions) const override { return prices_.cache_bytes(positions); }
+    StepCost new_length() const override { return scaled(prices_.new_length()); }
 
   private:
     StepCost scaled(StepCost cost) const {
@@ -159,13 +160,13 @@ class Server {
     Spread spread_of(SpreadOf waited) const {
         return waiting_spread(prices().machine(), waited, at_defaults(request_.plan));
     }
-    /// What is simulated, and the prices of its steps; of a server that is ready.
+    /// The simulated plan, and the prices of its steps; of a server that is ready.
     const ServingPlan& plan() const { return plan_; }
     EnginePrices& prices() const { return *engine_.prices; }
     /// Those of engines for prompts alone, where they are of another kind; else null.
     EnginePrices* prompt_prices() const { return prompt_engine_ ? prompt_engine_->prices.get() : nullptr; }
-    /// What runs at any rate have in common: names, format, layout, room for caches; the reason of one that
-    /// is not ready.
+    /// The common part of runs at any rate: names, format, layout, room for caches; the reason of one that is
+    /// not ready.
     const ServingResult& basis() const { return result_; }
 
   private:

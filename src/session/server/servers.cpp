@@ -11,12 +11,10 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr double kBytesPerGib = 1024.0 * 1024 * 1024;
 
 /// A number above 0 under `key`; 0 where there is none.
-double positive_at(const JsonValue& row, std::string_view key, const std::string& file) {
+static double positive_at(const JsonValue& row, std::string_view key, const std::string& file) {
     const JsonValue* value = row.find(key);
     if (value == nullptr)
         return 0;
@@ -26,8 +24,8 @@ double positive_at(const JsonValue& row, std::string_view key, const std::string
 }
 
 /// The first row of the stack `id` whose conditions hold; null where there is none.
-const JsonValue* row_of(const JsonValue& rows, std::string_view id, const Machine& machine,
-                        const std::string& file) {
+static const JsonValue* row_of(const JsonValue& rows, std::string_view id, const Machine& machine,
+                               const std::string& file) {
     for (const JsonValue& row : rows.items()) {
         const double least = positive_at(row, "memory_at_least_gib", file) * kBytesPerGib;
         const std::string_view generation = row.text_at("not_generation");
@@ -39,7 +37,7 @@ const JsonValue* row_of(const JsonValue& rows, std::string_view id, const Machin
 }
 
 /// The machine's row: that of its stack, else of the stack that it states its differences from.
-const JsonValue* row_for(const JsonValue& root, const Machine& machine, const std::string& file) {
+static const JsonValue* row_for(const JsonValue& root, const Machine& machine, const std::string& file) {
     const JsonValue* rows = root.find("servers");
     if (rows == nullptr || !rows->is_array())
         throw InputError(fmt::format("{}: no list of \"servers\"", file));
@@ -47,9 +45,9 @@ const JsonValue* row_for(const JsonValue& root, const Machine& machine, const st
     return own != nullptr ? own : row_of(*rows, machine.runtime->base, machine, file);
 }
 
-/// What the file has for the machine, read by `use`; an empty row where there is none.
+/// The file's row for the machine, read by `use`; an empty one where there is none.
 template <class Use>
-void with_row(const Machine& machine, const std::filesystem::path& file, Use&& use) {
+static void with_row(const Machine& machine, const std::filesystem::path& file, Use&& use) {
     std::vector<Finding> findings;
     const auto document = parse_document(file.string(), findings);
     if (!document)
@@ -58,8 +56,6 @@ void with_row(const Machine& machine, const std::filesystem::path& file, Use&& u
     const JsonValue* row = row_for(document->root, machine, file.string());
     use(row != nullptr ? *row : none);
 }
-
-} // namespace
 
 ServerMemory server_memory(const Machine& machine, double asked, const std::filesystem::path& file) {
     ServerMemory memory;

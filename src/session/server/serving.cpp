@@ -6,10 +6,8 @@
 
 namespace archsim {
 
-namespace {
-
 /// Bisection in the rate: percentiles rise with it.
-ServingResult bisect_rate(Server& server, const ServiceLevel& level) {
+static ServingResult bisect_rate(Server& server, const ServiceLevel& level) {
     ServingResult best = server.run(0, false);
     if (!server.ready() || !best.ok)
         return best;
@@ -39,8 +37,6 @@ ServingResult bisect_rate(Server& server, const ServiceLevel& level) {
     }
     return best;
 }
-
-} // namespace
 
 ServingResult run_serving(const Session& session, const Model& model, std::string_view device,
                           const Conditions& conditions, const ServingRequest& request) {

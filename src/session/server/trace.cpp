@@ -19,18 +19,16 @@
 
 namespace archsim {
 
-namespace {
-
 // Mooncake (FAST 2025), its traces: blocks of 512 tokens, times in milliseconds.
 constexpr std::int64_t kMooncakeBlock = 512, kMostTraceTokens = 1 << 24;
 constexpr double kTraceTick = 1e-3, kLongestTrace = 1e10;
 
-[[noreturn]] void bad_line(const std::string& file, std::size_t line, const std::string& what) {
+[[noreturn]] static void bad_line(const std::string& file, std::size_t line, const std::string& what) {
     throw InputError(fmt::format("{}: line {}: {}", file, line, what));
 }
 
-std::int64_t trace_tokens(const nlohmann::json& object, const char* key, const std::string& file,
-                          std::size_t line) {
+static std::int64_t trace_tokens(const nlohmann::json& object, const char* key, const std::string& file,
+                                 std::size_t line) {
     const auto found = object.find(key);
     if (found == object.end() || !found->is_number_integer() || found->get<std::int64_t>() < 0 ||
         found->get<std::int64_t>() > kMostTraceTokens)
@@ -38,7 +36,7 @@ std::int64_t trace_tokens(const nlohmann::json& object, const char* key, const s
     return found->get<std::int64_t>();
 }
 
-TraceRequest mooncake_request(const std::string& text, const std::string& file, std::size_t line) {
+static TraceRequest mooncake_request(const std::string& text, const std::string& file, std::size_t line) {
     const auto object = nlohmann::json::parse(bounded_json(text, file), nullptr, false);
     if (!object.is_object())
         bad_line(file, line, "expected a JSON object");
@@ -63,7 +61,7 @@ TraceRequest mooncake_request(const std::string& text, const std::string& file, 
 }
 
 /// "2023-11-16 18:17:03.9799600", with a "T" between or a zone behind: seconds since 1970.
-std::optional<double> seconds_of_date(const std::string& text) {
+static std::optional<double> seconds_of_date(const std::string& text) {
     std::array<int, 5> numbers{};
     constexpr std::array<std::size_t, 5> kStarts = {0, 5, 8, 11, 14};
     constexpr std::size_t kSeconds = 17;
@@ -97,7 +95,7 @@ constexpr std::array kCsvTraces = {
     TraceColumns{"TIMESTAMP", "ContextTokens", "GeneratedTokens"},   // Azure LLM inference traces
     TraceColumns{"Timestamp", "Request tokens", "Response tokens"}}; // BurstGPT, arXiv:2401.17644
 
-std::vector<TraceRequest> read_csv_trace(const std::string& text, const std::string& file) {
+static std::vector<TraceRequest> read_csv_trace(const std::string& text, const std::string& file) {
     const std::vector<CsvRecord> records = parse_csv(text);
     const std::vector<std::string> head = records.empty() ? std::vector<std::string>{} : records[0].fields;
     const auto column = [&](const char* name) {
@@ -138,8 +136,6 @@ std::vector<TraceRequest> read_csv_trace(const std::string& text, const std::str
     }
     return requests;
 }
-
-} // namespace
 
 Trace read_trace(const std::string& file) {
     const std::string text = read_text_file(file);

@@ -5,34 +5,30 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr std::array kPercentiles = {&Percentiles::p50, &Percentiles::p90, &Percentiles::p99,
                                      &Percentiles::p999, &Percentiles::mean};
 
-Percentiles times(Percentiles all, double factor) {
+static Percentiles times(Percentiles all, double factor) {
     for (const auto one : kPercentiles)
         all.*one *= factor;
     return all;
 }
 
 /// The same of what lies behind the first `fixed` seconds.
-Percentiles times_behind(Percentiles all, double factor, double fixed) {
+static Percentiles times_behind(Percentiles all, double factor, double fixed) {
     for (const auto one : kPercentiles)
         all.*one = std::min(fixed, all.*one) + factor * std::max(0.0, all.*one - fixed);
     return all;
 }
 
 /// The estimate is part of its own interval: which requests share a step changes with the steps' times.
-PercentileBounds around(const Percentiles& estimate, Percentiles low, Percentiles high) {
+static PercentileBounds around(const Percentiles& estimate, Percentiles low, Percentiles high) {
     for (const auto one : kPercentiles) {
         low.*one = std::min(low.*one, estimate.*one);
         high.*one = std::max(high.*one, estimate.*one);
     }
     return {low, high};
 }
-
-} // namespace
 
 WaitBounds wait_bounds(const ServingPlan& plan, StepPrices& prices, StepPrices* prompt_prices,
                        const RequestPlan& requests, const ServingSummary& estimate, TimeFactors first,

@@ -9,9 +9,8 @@ namespace archsim {
 
 // A cache is full where less than a fifteenth of it is left: hardly a sequence more.
 constexpr double kFull = 0.93;
-// Engines that stand for many: more of them share their queues hardly better. What few hold is tried with
-// more.
-constexpr std::int64_t kSimulated = 4, kMostSimulatedEngines = 32;
+// Engines that stand for many: more of them share their queues hardly better.
+constexpr std::int64_t kSimulated = 4;
 // Requests of which a ninety-ninth percentile is still one of several: a part of the load has no fewer, and
 // needs no more.
 constexpr double kFewestSimulated = 600, kMostSimulated = 1000;
@@ -123,8 +122,7 @@ const SizingPressure* Replicas::known(const Asked& asked) const {
 }
 
 SizingPressure Replicas::pressure(std::int64_t engines, double deviation, double load_factor, bool whole) {
-    const Asked asked{engines, std::min(engines, whole ? kMostSimulatedEngines : kSimulated), deviation,
-                      load_factor};
+    const Asked asked{engines, whole ? engines : std::min(engines, kSimulated), deviation, load_factor};
     if (const SizingPressure* before = known(asked))
         return *before;
     known_.emplace_back(asked, simulated(asked, false).value());
@@ -132,7 +130,7 @@ SizingPressure Replicas::pressure(std::int64_t engines, double deviation, double
 }
 
 bool Replicas::holds(std::int64_t engines, double deviation, bool whole) {
-    const Asked asked{engines, std::min(engines, whole ? kMostSimulatedEngines : kSimulated), deviation};
+    const Asked asked{engines, whole ? engines : std::min(engines, kSimulated), deviation};
     if (const SizingPressure* before = known(asked))
         return before->ratio <= 1;
     if (contains(missed_, asked))

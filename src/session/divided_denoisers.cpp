@@ -40,12 +40,15 @@ static std::int64_t prompt_tokens(const ShapedGraph& graph) {
 static Estimate with_exchanges(Estimate e, const ShapedGraph& graph, const NetworkWork& work,
                                const Machine& machine, double devices) {
     double elements = 0, copies = 0;
-    for (const Operator& op : graph.operators)
-        if (const ShapedTensor& copy = graph.tensors[op.outputs.front()];
-            op.type == "Transpose" && copy.name.find(kExchange) != std::string::npos) {
+    for (const Operator& op : graph.operators) {
+        if (op.type != "Transpose") // others may have no first output
+            continue;
+        const ShapedTensor& copy = graph.tensors[op.outputs.front()];
+        if (copy.name.find(kExchange) != std::string::npos) {
             elements += copy.elements() / 2; // one copy before, one after
             copies += 1;
         }
+    }
     const double bytes = elements * (devices - 1) / devices * bits_of(work.precision.activations) / 8,
                  sent = bytes /
                         (machine.rate(Resource::link_bytes) * machine.param(Parameter::link_efficiency, 1)),

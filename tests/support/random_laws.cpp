@@ -161,8 +161,8 @@ Verdict more_structure(Network& network, const Question& q, RandomSource& random
     if (part == Structure::units && is_of(q, "cpu") && q.conditions.scenario == Scenario::throughput)
         base.estimate.latency_s = std::max(base.estimate.latency_s, larger.estimate.latency_s);
     const std::string what = fmt::format("{} x {}", name_of(part), factor);
-    // A compiler for systolic arrays cuts columns by their width alone (a measured row of TPU v5e moves where
-    // it is let cut finer), so that a wider array fills for longer: of networks of microseconds a fifth.
+    // Columns are cut by the width of a systolic array alone, so that a wider one fills for longer: of
+    // networks of microseconds a fifth. A limit of the model: whether compilers cut finer was not looked at.
     constexpr double kOfFilling = 0.2;
     const bool array = part == Structure::array;
     return not_worse(base, larger, what,

@@ -88,7 +88,7 @@ static std::string misses_text(const SizingAnswer& answer) {
 /// cheapest that may; cheapest first.
 static std::vector<const SizedDevice*> doubted_of(const SizingAnswer& answer) {
     const SizedLayout* const best = answer.cheapest ? &*answer.devices[*answer.cheapest].layout : nullptr;
-    const auto usd = [](const SizedDevice* d) { return d->layout->usd_per_hour.value_or(0); };
+    const auto usd = [](const SizedDevice* d) { return d->layout->usd_per_hour.value_or(INFINITY); };
     std::vector<const SizedDevice*> all;
     for (const SizedDevice& d : answer.devices)
         if (d.holds && d.within_budget && !d.doubt.empty() &&

@@ -14,9 +14,8 @@ target_compile_options(archsim_fit PRIVATE "$<$<CONFIG:Release>:-O1>")
 set_source_files_properties(${PROJECT_SOURCE_DIR}/fit/errors/error_fit.cpp ${PROJECT_SOURCE_DIR}/fit/parameters/fit.cpp
     PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O2>")
 archsim_share_precompiled(archsim_fit)
-set(archsim_fit_grouped ${archsim_fit_sources}) # files apart use the same names in unnamed namespaces, or take long
-list(FILTER archsim_fit_grouped EXCLUDE REGEX
-    "/(error_fit|fit|price_check|calibration|validation_json)\\.cpp$")
+set(archsim_fit_grouped ${archsim_fit_sources}) # but those with options of their own
+list(FILTER archsim_fit_grouped EXCLUDE REGEX "/(error_fit|fit)\\.cpp$")
 foreach(folder IN ITEMS errors parameters report rows)
     set(sources ${archsim_fit_grouped})
     list(FILTER sources INCLUDE REGEX "/fit/${folder}/")

@@ -14,14 +14,14 @@
 
 namespace archsim {
 
-constexpr std::size_t kColumns = kEventCount + 1; ///< events, and static power as the last
-constexpr double kMostError = 0.3;                ///< standard error of a factor that tells a price apart
+constexpr std::size_t kPriceColumns = kEventCount + 1; ///< events, and static power as the last
+constexpr double kMostError = 0.3; ///< standard error of a factor that tells a price apart
 constexpr std::size_t kRunsPerColumn = 3;
 
 /// A run as a row of the least squares.
 struct RunColumns {
     double measured_w = 0, outside_w = 0;
-    std::array<double, kColumns> watts{};
+    std::array<double, kPriceColumns> watts{};
     const MeasuredRow* row = nullptr;
 };
 
@@ -94,7 +94,7 @@ static std::string_view price_name(std::size_t column) {
 class Untangler {
   public:
     explicit Untangler(const std::vector<RunColumns>& runs) : runs_(runs) {
-        for (std::size_t c = 0; c < kColumns; ++c)
+        for (std::size_t c = 0; c < kPriceColumns; ++c)
             if (std::ranges::any_of(runs, [&](const RunColumns& run) { return run.watts[c] > 0; }))
                 groups_.push_back({c});
     }
@@ -261,7 +261,7 @@ static void split_errors(const Rows& rows, const PowerOfRun& powers, PowerGroup&
     group.time_bias = mean(time);
 }
 
-static PowerGroup group_of(const Rows& rows, const PowerOfRun& powers) {
+static PowerGroup price_group_of(const Rows& rows, const PowerOfRun& powers) {
     PowerGroup group{.metric = rows.front()->measured.metric,
                      .errors = error_statistics(rows),
                      .devices = tau_of_devices(rows)};
@@ -318,13 +318,13 @@ std::vector<PowerGroup> power_groups(const Validation& validation) {
         }
         if (all.empty())
             continue;
-        groups.push_back(group_of(all, powers));
+        groups.push_back(price_group_of(all, powers));
         for (const auto& [boundary, rows] : boundaries) {
-            groups.push_back(group_of(rows, powers));
+            groups.push_back(price_group_of(rows, powers));
             groups.back().boundary = boundary;
         }
         for (const auto& [key, rows] : parts) {
-            groups.push_back(group_of(rows, powers));
+            groups.push_back(price_group_of(rows, powers));
             std::tie(groups.back().boundary, groups.back().family, groups.back().regime) = key;
         }
     }

@@ -73,7 +73,7 @@ static Table error_table(const Calibration& calibration) {
     return table;
 }
 
-static Table row_table(const Calibration& calibration) {
+static Table calibrated_rows(const Calibration& calibration) {
     using Index = std::size_t;
     const auto error = [](const std::vector<ValidatedRow>& rows) {
         return [&rows](Index i) { return rows[i].prediction.ok() ? signed_cell(rows[i].error()) : Cell{}; };
@@ -165,7 +165,7 @@ Report describe(const Calibration& calibration, PlainView, Format) {
     Report report{.title = fmt::format("Calibration of {}", calibration.subject),
                   .blocks = {Heading{1, fmt::format("CALIBRATION: {}", calibration.subject)},
                              Takeaway{calibration_lines(calibration)}, parameter_table(calibration),
-                             error_table(calibration), row_table(calibration)}};
+                             error_table(calibration), calibrated_rows(calibration)}};
     for (const std::string& note : calibration.notes)
         report.blocks.push_back(Paragraph{note});
     return report;

@@ -244,7 +244,7 @@ class CgraMapper final : public NetworkMapper,
     }
 };
 
-constexpr std::array kOwnFacts = {
+constexpr std::array kOwnCgraFacts = {
     fact("compute_units", &CgraFacts::compute_units, "Pattern compute units.",
          {.high = 1e6, .scales_with = Structure::units, .required = true}),
     fact("memory_units", &CgraFacts::memory_units, "Pattern memory units.",
@@ -256,7 +256,7 @@ constexpr std::array kOwnFacts = {
          {.unit = "s", .low = 0, .high = 10}),
 };
 
-constexpr auto kFacts = with_rows(kOwnFacts, kBufferRows);
+constexpr auto kCgraFacts = with_rows(kOwnCgraFacts, kBufferRows);
 
 constexpr std::array kCgraProperties = {
     FamilyProperty{kProgrammability, "programmable in parallel patterns",
@@ -267,7 +267,7 @@ constinit const FamilyRow family::cgra{.name = "cgra",
                                        .title = "CGRA",
                                        .block = "cgra",
                                        .doc = "Reconfigurable array.",
-                                       .facts = kFacts,
+                                       .facts = kCgraFacts,
                                        .make_facts = empty_facts<CgraFacts>,
                                        .mapper = only_mapper<CgraMapper>,
                                        .properties = kCgraProperties};

@@ -84,7 +84,7 @@ static void reached_rates(Machine& m, const Fact& clock) {
             m.rates[static_cast<std::size_t>(level)] = {m.rate(above), {}};
 }
 
-static std::span<const AssumedParameter> assumed() {
+static std::span<const AssumedParameter> assumed_of_cpu() {
     static const std::array kAssumed = {
         AssumedParameter{
             Parameter::weight_cache_sharpness,
@@ -101,7 +101,7 @@ static std::span<const AssumedParameter> assumed() {
     return kAssumed;
 }
 
-constexpr std::array kFacts = {
+constexpr std::array kCpuFacts = {
     fact("cores", &cpu::CpuFacts::cores, "Cores of one socket.",
          {.high = 4096, .scales_with = Structure::units, .required = true}),
     fact("performance_cores", &cpu::CpuFacts::performance_cores, "Performance cores of a hybrid part.",
@@ -150,10 +150,10 @@ constinit const FamilyRow family::cpu{.name = "cpu",
                                       .title = "CPU",
                                       .block = "cpu",
                                       .doc = "Processor facts.",
-                                      .facts = kFacts,
+                                      .facts = kCpuFacts,
                                       .make_facts = empty_facts<cpu::CpuFacts>,
                                       .mapper = only_mapper<CpuMapper>,
-                                      .assumed = assumed,
+                                      .assumed = assumed_of_cpu,
                                       .is_host = true,
                                       .caches = true,
                                       .refine_rates = reached_rates,

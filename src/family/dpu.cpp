@@ -292,7 +292,7 @@ class DpuMapper final : public ViewMapper<DpuCore>, public CountsOfStructure, pu
     }
 };
 
-constexpr std::array kOwnFacts = {
+constexpr std::array kOwnDpuFacts = {
     fact("cores", &DpuFacts::cores, "Cores, each with its own instruction stream.",
          {.high = 4096, .scales_with = Structure::units}),
     fact("pixel_parallel", &DpuFacts::pixel_parallel, "Output pixels per clock.",
@@ -318,7 +318,7 @@ constexpr std::array kOwnFacts = {
          {.unit = "Hz", .low = 1e6, .high = 1e10, .scales_with = Structure::clock}),
 };
 
-constexpr auto kFacts = with_rows(kOwnFacts, kBufferRows);
+constexpr auto kDpuFacts = with_rows(kOwnDpuFacts, kBufferRows);
 
 constexpr std::array kDpuProperties = {
     FamilyProperty{kProgrammability, "reconfigurable",
@@ -331,7 +331,7 @@ constinit const FamilyRow family::dpu{.name = "dpu",
                                       .title = "DPU",
                                       .block = "dpu",
                                       .doc = "FPGA DPU facts.",
-                                      .facts = kFacts,
+                                      .facts = kDpuFacts,
                                       .make_facts = empty_facts<DpuFacts>,
                                       .mapper = only_mapper<DpuMapper>,
                                       .properties = kDpuProperties};

@@ -272,14 +272,14 @@ static const Fact& port_width(const Device& device) {
     return device.facts.as<DspFacts>().port_bytes_per_clock;
 }
 
-static std::span<const AssumedParameter> assumed() {
+static std::span<const AssumedParameter> assumed_of_dsp() {
     static const std::array kAssumed = {
         AssumedParameter{Parameter::instance_sharpness,
                          assumption(6, "cores on different layers at a time rarely want the DRAM at once")}};
     return kAssumed;
 }
 
-constexpr std::array kOwnFacts = {
+constexpr std::array kOwnDspFacts = {
     fact("mma_count", &DspFacts::mma_count, "Matrix accelerators.",
          {.low = 0, .high = 4096, .scales_with = Structure::units}),
     fact("mma_rows", &DspFacts::mma_rows, "Rows of one accelerator.",
@@ -302,7 +302,7 @@ constexpr std::array kOwnFacts = {
          "1: the system that starts inferences is a guest of a hypervisor.", {.low = 0, .high = 1}),
 };
 
-constexpr auto kFacts = with_rows(kOwnFacts, kBufferRows);
+constexpr auto kDspFacts = with_rows(kOwnDspFacts, kBufferRows);
 
 constexpr std::array kDspProperties = {
     FamilyProperty{kProgrammability, "programmable in C and intrinsics",
@@ -319,10 +319,10 @@ constinit const FamilyRow family::dsp{.name = "dsp",
                                       .title = "DSP",
                                       .block = "dsp",
                                       .doc = "DSP facts.",
-                                      .facts = kFacts,
+                                      .facts = kDspFacts,
                                       .make_facts = empty_facts<DspFacts>,
                                       .mapper = only_mapper<DspMapper>,
-                                      .assumed = assumed,
+                                      .assumed = assumed_of_dsp,
                                       .managed_memory = scratchpad_bytes,
                                       .memory_port = port_width,
                                       .rated_clock = true,

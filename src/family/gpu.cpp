@@ -96,7 +96,7 @@ static const Fact& fabric_width(const Device& device) {
     return device.facts.as<GpuFacts>().fabric_bytes_per_clock;
 }
 
-constexpr std::array kFacts = {
+constexpr std::array kGpuFacts = {
     fact("sm_count", &GpuFacts::sm_count, "Streaming multiprocessors, compute units, Xe cores or GPU cores.",
          {.high = 4096, .scales_with = Structure::units, .required = true}),
     fact("warp_size", &GpuFacts::warp_size, "Threads that run in lock step.", {.high = 1024}),
@@ -160,7 +160,7 @@ constinit const FamilyRow family::gpu{.name = "gpu",
                                       .title = "GPU",
                                       .block = "gpu",
                                       .doc = "GPU facts.",
-                                      .facts = kFacts,
+                                      .facts = kGpuFacts,
                                       .make_facts = empty_facts<GpuFacts>,
                                       .mapper = only_mapper<GpuMapper>,
                                       .caches = true,

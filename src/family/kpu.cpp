@@ -144,14 +144,14 @@ class KpuMapper final : public Mapper, public CountsOfStructure, public KnowsTil
     }
 };
 
-constexpr std::array kOwnFacts = {
+constexpr std::array kOwnKpuFacts = {
     fact("grid", &kpu::KpuFacts::grid, "Tiles of the fabric: [rows, columns].",
          {.scales_with = Structure::units, .required = true}),
     fact("dataflow", &kpu::KpuFacts::dataflow, "What stays in a tile."),
     fact("tiles", &kpu::KpuFacts::tiles, "Kinds of tiles.", {.required = true}),
 };
 
-constexpr auto kFacts = with_rows(kOwnFacts, kBufferRows);
+constexpr auto kKpuFacts = with_rows(kOwnKpuFacts, kBufferRows);
 
 constexpr std::array kKpuProperties = {
     FamilyProperty{kProgrammability, "programmable",
@@ -164,7 +164,7 @@ constinit const FamilyRow family::kpu{.name = "kpu",
                                       .title = "KPU",
                                       .block = "kpu",
                                       .doc = "Domain-flow fabric.",
-                                      .facts = kFacts,
+                                      .facts = kKpuFacts,
                                       .make_facts = empty_facts<kpu::KpuFacts>,
                                       .mapper = only_mapper<KpuMapper>,
                                       .properties = kKpuProperties};

@@ -237,7 +237,7 @@ class SystolicMapper final : public ViewMapper<Chip>, public CountsOfStructure, 
 constexpr std::array<std::string_view, 3> kDataflows = {"weight-stationary", "output-stationary",
                                                         "input-stationary"};
 
-constexpr std::array kOwnFacts = {
+constexpr std::array kOwnTpuFacts = {
     fact("cores", &SystolicFacts::cores, "Cores of the chip.", {.high = 4096}),
     fact("cores_as_one", &SystolicFacts::cores_as_one, "One program runs on the arrays of all cores."),
     fact("mxu_per_core", &SystolicFacts::mxu_per_core, "Matrix units of a core.",
@@ -258,7 +258,7 @@ constexpr std::array kOwnFacts = {
     fact("dataflow", &SystolicFacts::dataflow, "What stays in the array.", {.words = kDataflows}),
 };
 
-constexpr auto kFacts = with_rows(kOwnFacts, kBufferRows);
+constexpr auto kTpuFacts = with_rows(kOwnTpuFacts, kBufferRows);
 
 constexpr std::array kTpuProperties = {
     FamilyProperty{kProgrammability, "fixed function",
@@ -275,7 +275,7 @@ constinit const FamilyRow family::tpu{.name = "tpu",
                                       .title = "TPU",
                                       .block = "systolic",
                                       .doc = "Systolic array.",
-                                      .facts = kFacts,
+                                      .facts = kTpuFacts,
                                       .make_facts = empty_facts<SystolicFacts>,
                                       .mapper = only_mapper<SystolicMapper>,
                                       .properties = kTpuProperties};

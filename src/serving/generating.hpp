@@ -14,6 +14,7 @@ namespace archsim::serving {
 /// A sequence on an engine.
 struct Sequence {
     std::size_t request = 0;
+    std::size_t group = 0;        ///< of the engine, that works for it
     std::int64_t prompt_left = 0; ///< still to be processed
     std::int64_t context = 0;     ///< positions in the cache
     std::int64_t chunk = 0;       ///< of the prompt, in this step

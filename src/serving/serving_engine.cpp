@@ -151,7 +151,7 @@ void Engine::preempt(std::vector<ServedRequest>& requests) {
     release(r, s.kept);
     recomputed_ += s.context;
     ++preempted_;
-    const Waiting waits{s.request, began_s_, group_of_[s.request], true};
+    const Waiting waits{s.request, began_s_, s.group, true};
     if (expects)
         queue_.push_back(waits);
     else
@@ -194,16 +194,14 @@ void Engine::keep_prompt(Sequence& s, const ServedRequest& r) {
 }
 
 /// Joins the group with the fewest, which is the one that somebody has just left.
-std::size_t Engine::join(std::size_t request) {
+std::size_t Engine::join() {
     const auto fewest = std::ranges::min_element(members_);
     ++*fewest;
-    if (group_of_.size() <= request)
-        group_of_.resize(request + 1, 0);
-    return group_of_[request] = static_cast<std::size_t>(fewest - members_.begin());
+    return static_cast<std::size_t>(fewest - members_.begin());
 }
 
 void Engine::enqueue(std::size_t request, const ServedRequest& r, double now) {
-    queue_.push_back({request, now, join(request), false});
+    queue_.push_back({request, now, join(), false});
     queued_tokens_ += r.prompt_tokens + r.output_tokens;
     ahead_ += static_cast<double>(r.prompt_tokens + r.output_tokens);
 }
@@ -261,6 +259,7 @@ void Engine::admit(std::vector<ServedRequest>& requests, double seen_s, std::int
         const bool again = queue_.front().again;
         const std::int64_t known = r.prompt_tokens + (again ? r.emitted : 0);
         Sequence s{.request = queue_.front().request,
+                   .group = queue_.front().group,
                    .kept = held,
                    .given = blocks(r.prompt_tokens + (role_ == EngineRole::prompts ? 0 : r.output_tokens))};
         s.prompt_left =
@@ -331,13 +330,14 @@ std::optional<double> Engine::cut_run() {
     return run_ends_[run_at_];
 }
 
-double Engine::work_ahead(double now) const {
+Engine::WorkAhead Engine::work_ahead(double now) const {
+    if (next_to_catch_up() > now)
+        return {ahead_, next_to_catch_up()};
     const auto first = run_ends_.begin() + static_cast<std::ptrdiff_t>(run_at_),
-               last = run_ends_.begin() + static_cast<std::ptrdiff_t>(run_steps_) - 1;
-    if (run_at_ + 1 >= run_steps_ || *first > now)
-        return ahead_;
-    return static_cast<double>(queued_tokens_ + to_do_ + added_ -
-                               generated_ * (std::upper_bound(first, last, now) - first));
+               last = run_ends_.begin() + static_cast<std::ptrdiff_t>(run_steps_) - 1,
+               next = std::upper_bound(first, last, now);
+    return {static_cast<double>(queued_tokens_ + to_do_ + added_ - generated_ * (next - first)),
+            next == last ? std::numeric_limits<double>::infinity() : *next};
 }
 
 /// So many steps of the run are behind: those that coast() has taken.
@@ -390,7 +390,7 @@ bool Engine::resume(std::size_t request, const ServedRequest& r, std::int64_t em
         release(r, s.kept);
         return false;
     }
-    join(request);
+    s.group = join();
     s.emitted = emitted;
     used_bytes_ += bytes;
     keep_prompt(s, r);
@@ -515,7 +515,7 @@ void Engine::finish(const Sequence& s, std::vector<ServedRequest>& requests,
     r.emitted += s.emitted;
     used_bytes_ -= s.bytes;
     given_ -= s.given;
-    --members_[group_of_[s.request]];
+    --members_[s.group];
     release(r, s.kept);
     finished.push_back(s.request);
 }

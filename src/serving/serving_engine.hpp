@@ -11,6 +11,7 @@
 
 #include <array>
 #include <deque>
+#include <limits>
 #include <unordered_set>
 
 namespace archsim {
@@ -43,8 +44,15 @@ class Engine {
     double handed_over_bytes(const ServedRequest& r) const { return bytes_for(r, 0); }
     bool can_ever_hold(const ServedRequest& r) const;
     void enqueue(std::size_t request, const ServedRequest& r, double now);
-    /// Tokens that stand before a new request.
-    double work_ahead(double now) const;
+    /// Tokens that stand before a new request, and until when that holds where nothing comes or goes.
+    struct WorkAhead {
+        double tokens = 0, until_s = 0;
+    };
+    WorkAhead work_ahead(double now) const;
+    /// When catch_up() has a step to end; infinite where the present step is the last of its run.
+    double next_to_catch_up() const {
+        return run_at_ + 1 < run_steps_ ? run_ends_[run_at_] : std::numeric_limits<double>::infinity();
+    }
     bool stepping() const { return stepping_; }
 
     /// Admits what fits and prices the next step; false when there is nothing to do.
@@ -120,7 +128,7 @@ class Engine {
         std::size_t group = 0;
         bool again = false; ///< it gave way to others
     };
-    std::size_t join(std::size_t request);
+    std::size_t join();
     /// Whether every group has a prompt that waits, of those that are seen.
     bool all_groups_wait(double seen_s) const;
     double seen_till(double now);
@@ -144,7 +152,6 @@ class Engine {
     RandomStream random_;
     std::deque<Waiting> queue_;
     std::vector<std::int64_t> members_; ///< requests of each group, from their arrival to their end
-    std::vector<std::size_t> group_of_; ///< by request
     std::int64_t queued_tokens_ = 0;    ///< of prompts and answers that wait: thousands, when a rate is tried
     std::vector<Sequence> reading_;     ///< whose prompt is not done, first come first
     Generating generating_;             ///< the others: they came before

@@ -46,6 +46,8 @@ class Simulation {
         fronts_.assign(engines_.size(), 0);
         heard_.assign(engines_.size(), 0);
         due_.resize(engines_.size());
+        ahead_.resize(engines_.size());
+        to_catch_up_.assign(engines_.size(), std::numeric_limits<double>::infinity());
     }
 
     /// Lets the engines begin with the first requests, as many as they hold, each of which has emitted so
@@ -170,8 +172,12 @@ class Simulation {
         const double takes = plan_.before_engine_s(static_cast<double>(request.prompt_tokens));
         if (plan_.side_by_side)
             return now_ + takes;
-        for (std::size_t i = 0; passes_on() && i < engines_.size(); ++i)
-            catch_up(i, now_);
+        for (std::size_t i = 0; passes_on() && i < engines_.size(); ++i) {
+            if (to_catch_up_[i] < now_)
+                catch_up(i, now_);
+            else
+                pass_on(i, 0);
+        }
         double& free_s = *std::ranges::min_element(fronts_);
         return free_s = std::max(now_, free_s) + takes;
     }
@@ -179,23 +185,33 @@ class Simulation {
     /// To the engine of [first, last) with the fewest tokens ahead.
     void place(std::size_t request, std::size_t first, std::size_t last) {
         ServedRequest& r = out_.requests[request];
-        const auto best = std::min_element(
-            engines_.begin() + static_cast<std::ptrdiff_t>(first),
-            engines_.begin() + static_cast<std::ptrdiff_t>(last),
-            [this](const Engine& a, const Engine& b) { return a.work_ahead(now_) < b.work_ahead(now_); });
-        if (!best->can_ever_hold(r)) {
+        std::size_t best = first;
+        for (std::size_t i = first; i < last; ++i) {
+            if (ahead_[i].until_s <= now_)
+                ahead_[i] = engines_[i].work_ahead(now_);
+            if (ahead_[i].tokens < ahead_[best].tokens)
+                best = i;
+        }
+        Engine& engine = engines_[best];
+        if (!engine.can_ever_hold(r)) {
             r.refused = true;
             ++out_.refused;
             leave();
             return;
         }
-        const auto best_at = static_cast<std::size_t>(best - engines_.begin());
-        catch_up(best_at, now_);
-        if (const auto ends = best->cut_run())
-            due(best_at, *ends);
-        best->enqueue(request, r, now_);
+        catch_up(best, now_);
+        if (const auto ends = engine.cut_run())
+            due(best, *ends);
+        engine.enqueue(request, r, now_);
+        changed(best);
         ++waiting_;
-        touched_.push_back(best_at);
+        touched_.push_back(best);
+    }
+
+    /// What was known of an engine is to be asked again.
+    void changed(std::size_t index) {
+        ahead_[index].until_s = 0;
+        to_catch_up_[index] = engines_[index].next_to_catch_up();
     }
 
     void leave() {
@@ -235,6 +251,7 @@ class Simulation {
         // Steps that nobody looks at: of several engines tokens are told when a run ends.
         const bool several = !plan_.on_step && (!while_waiting_ || engines_.size() == 1);
         due(index, engine.run_till(now_ + cost.seconds, several));
+        changed(index);
     }
 
     void due(std::size_t index, double ends) {
@@ -258,6 +275,7 @@ class Simulation {
     void catch_up(std::size_t index, double now) {
         Engine& engine = engines_[index];
         const std::int64_t emitted = engine.catch_up(now, [&](const StepCost& cost) { count(engine, cost); });
+        changed(index);
         emitted_ += emitted;
         pass_on(index, emitted);
     }
@@ -281,6 +299,7 @@ class Simulation {
         catch_up(index, std::numeric_limits<double>::infinity());
         begun_.clear();
         const std::int64_t emitted = engines_[index].end_step(out_.requests, begun_, finished_);
+        changed(index);
         emitted_ += emitted;
         const double told_s = pass_on(index, emitted);
         for (const std::size_t request : begun_)
@@ -344,9 +363,12 @@ class Simulation {
     ServingPlan plan_;
     bool split_;
     std::vector<Engine> engines_;
-    std::vector<bool> resumed_;  ///< requests that engines begin with; empty: none
-    std::vector<double> fronts_; ///< processes before the engines, one each: when they are free,
-    std::vector<double> heard_;  ///< and until when they know what came out
+    // Of each engine: of hundreds an arrival looks at these alone, not at what each holds.
+    std::vector<Engine::WorkAhead> ahead_;
+    std::vector<double> to_catch_up_; ///< Engine::next_to_catch_up()
+    std::vector<bool> resumed_;       ///< requests that engines begin with; empty: none
+    std::vector<double> fronts_;      ///< processes before the engines, one each: when they are free,
+    std::vector<double> heard_;       ///< and until when they know what came out
     bool while_waiting_ = false;
     std::size_t answers_from_ = 0;
     std::size_t coming_ = 0; ///< the next request that arrives by itself

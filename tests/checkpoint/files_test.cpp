@@ -137,7 +137,7 @@ TEST_CASE("a GGUF file cut anywhere is refused with its name", "[checkpoint]") {
 
 namespace {
 
-constexpr const char* kConfig = R"({"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 1,
+constexpr const char* kOneLayer = R"({"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 1,
     "num_attention_heads": 4, "num_key_value_heads": 2, "intermediate_size": 128, "vocab_size": 1000})";
 
 std::string safetensors(const std::string& header) {
@@ -168,7 +168,7 @@ std::string layer(const std::string& more) {
 TEST_CASE("safetensors headers say what a configuration does not", "[checkpoint]") {
     const double body = 2 * 64 * 64 + 2 * 64 * 32 + 3 * 64 * 128 + 3 * 64 + 1000 * 64;
     const Folder folder("archsim_safetensors");
-    folder.write("config.json", kConfig);
+    folder.write("config.json", kOneLayer);
     CHECK(parameters(read_checkpoint(folder.path())) == body + 1000 * 64); // nothing but the configuration
     folder.write("model.safetensors", safetensors(layer("")));
     const Checkpoint tied = read_checkpoint(folder.path());
@@ -196,7 +196,7 @@ TEST_CASE("the folder of an adapter names its base model", "[checkpoint]") {
 
 TEST_CASE("a damaged safetensors file is refused with its name", "[checkpoint]") {
     const Folder folder("archsim_safetensors_damaged");
-    folder.write("config.json", kConfig);
+    folder.write("config.json", kOneLayer);
     const std::string whole = safetensors(layer(""));
     for (const std::string& content :
          {std::string(), std::string("1234"), raw<std::uint64_t>(~0ull) + "{}",

@@ -24,14 +24,14 @@ bool none_unknown(const Checkpoint& c) {
                         [](const Finding& f) { return f.kind == FindingKind::unknown_key; });
 }
 
-const std::string kHeads =
+const std::string kLayerHeads =
     R"(, "num_attention_heads": 4, "num_key_value_heads": 2, "intermediate_size": 128)";
 constexpr double kTableAndNorm = 1000 * 64 + 64;
 
 } // namespace
 
 TEST_CASE("a list of kinds says how many layers there are, and each is half of one", "[checkpoint]") {
-    const std::string hybrid = kHeads + R"(, "model_type": "nemotron_h", "mlp_hidden_act": "relu2",
+    const std::string hybrid = kLayerHeads + R"(, "model_type": "nemotron_h", "mlp_hidden_act": "relu2",
         "mamba_num_heads": 4, "mamba_head_dim": 32, "ssm_state_size": 16, "n_routed_experts": 8,
         "num_experts_per_tok": 2, "moe_intermediate_size": 32, "moe_latent_size": 16,
         "time_step_limit": [0.0, 1e+308], "num_nextn_predict_layers": 1)";
@@ -50,20 +50,21 @@ TEST_CASE("a list of kinds says how many layers there are, and each is half of o
 
 TEST_CASE("sizes of states and experts that no layer has change nothing", "[checkpoint]") {
     // ibm-granite/granite-4.0-micro is a decoder whose file has all fields of its hybrid kin.
-    const std::string plain = kHeads + R"(, "model_type": "granitemoehybrid", "num_hidden_layers": 2)";
+    const std::string plain = kLayerHeads + R"(, "model_type": "granitemoehybrid", "num_hidden_layers": 2)";
     const Checkpoint c = of_fields(plain + R"(, "layer_types": ["attention", "attention"], "mamba_n_heads": 8,
         "mamba_d_head": 16, "mamba_d_state": 16, "mamba_d_conv": 4, "mamba_expand": 2, "mamba_conv_bias": true,
         "num_local_experts": 0, "num_experts_per_tok": 0, "shared_intermediate_size": 96)");
     CHECK(none_unknown(c));
     // What is left of a layer without experts is the MLP that all tokens share.
     CHECK(parameters(of_fields(plain)) - parameters(c) == 2 * 3 * 64 * (128 - 96));
-    const Checkpoint stated = of_fields(kHeads + R"(, "model_type": "lfm2", "num_hidden_layers": 1,
+    const Checkpoint stated = of_fields(kLayerHeads + R"(, "model_type": "lfm2", "num_hidden_layers": 1,
         "block_ffn_dim_multiplier": 2.0, "block_multiple_of": 256, "block_auto_adjust_ff_dim": false)");
     CHECK(none_unknown(stated)); // of a width that is not adjusted
 }
 
 TEST_CASE("the width of the shared expert by the name of Step", "[checkpoint]") {
-    const std::string sparse = kHeads + R"(, "model_type": "llama", "num_hidden_layers": 2, "num_experts": 8,
+    const std::string sparse =
+        kLayerHeads + R"(, "model_type": "llama", "num_hidden_layers": 2, "num_experts": 8,
         "num_experts_per_tok": 2, "moe_intermediate_size": 32, "n_shared_experts": 1)";
     CHECK(parameters(of_fields(sparse + R"(, "share_expert_dim": 48)")) - parameters(of_fields(sparse)) ==
           2 * 3 * 64 * (48 - 32));

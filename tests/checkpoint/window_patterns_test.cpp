@@ -15,7 +15,7 @@ using test::cache_bytes;
 
 namespace {
 
-constexpr std::int64_t kLayers = 28, kPositions = 32768;
+constexpr std::int64_t kQwenLayers = 28, kQwenPositions = 32768;
 constexpr double kPerPosition = 2 * 4 * 128 * 2; // bytes of a layer: keys and values of 4 heads of 128
 
 Checkpoint config(const std::string& type, const std::string& more) {
@@ -28,8 +28,8 @@ Checkpoint config(const std::string& type, const std::string& more) {
 
 /// Layers that see everything, when the others see `window` positions.
 double full_layers(const std::string& type, const std::string& more, double window) {
-    const double cells = cache_bytes(config(type, more), kPositions) / kPerPosition;
-    return (cells - kLayers * window) / (kPositions - window);
+    const double cells = cache_bytes(config(type, more), kQwenPositions) / kPerPosition;
+    return (cells - kQwenLayers * window) / (kQwenPositions - window);
 }
 
 std::string refusal(const std::string& type, const std::string& more) {
@@ -112,7 +112,7 @@ TEST_CASE("patterns of windows: periods, letters, lists of numbers, of words and
 TEST_CASE("the order of layers changes no cache, and every one of a list counts", "[laws][checkpoint]") {
     const auto types = [](std::size_t first) {
         std::string list;
-        for (std::size_t i = 0; i < kLayers; ++i)
+        for (std::size_t i = 0; i < kQwenLayers; ++i)
             list += std::string(i > 0 ? ", " : "") +
                     ((i + first) % 4 == 0 ? "\"full_attention\"" : "\"sliding_attention\"");
         return R"("sliding_window": 1024, "layer_types": [)" + list + "]";

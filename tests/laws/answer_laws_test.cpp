@@ -14,14 +14,14 @@ using namespace archsim;
 
 namespace {
 
-constexpr double kRounding = 1e-9;
+constexpr double kOfAnswers = 1e-9;
 
 void inside(const Interval& interval, double value, const char* what) {
     INFO(what << ": " << value << " in " << interval.low << " to " << interval.high);
     if (std::isnan(value))
         return;
-    CHECK(interval.low <= value * (1 + kRounding));
-    CHECK(value <= interval.high * (1 + kRounding));
+    CHECK(interval.low <= value * (1 + kOfAnswers));
+    CHECK(value <= interval.high * (1 + kOfAnswers));
 }
 
 } // namespace
@@ -67,7 +67,7 @@ TEST_CASE("random answers lie in their intervals, and a busy server gives no les
             continue; // how much memory there is may be unknown
         REQUIRE(many.ok());
         ++busy;
-        CHECK(many.estimate.throughput_per_s >= one.estimate.throughput_per_s * (1 - kRounding));
+        CHECK(many.estimate.throughput_per_s >= one.estimate.throughput_per_s * (1 - kOfAnswers));
     }
     CHECK(answers > 200);
     CHECK(busy > 100);
@@ -93,7 +93,7 @@ TEST_CASE("a network that is asked all the time gives no less than one batch aft
         INFO(model << " on " << device << ", batch " << workload.batch << " at "
                    << name_of(conditions.precision.compute));
         ++compared;
-        CHECK(many.estimate.throughput_per_s >= one.estimate.throughput_per_s * (1 - kRounding));
+        CHECK(many.estimate.throughput_per_s >= one.estimate.throughput_per_s * (1 - kOfAnswers));
         inside(many.estimate.throughput_interval, many.estimate.throughput_per_s, "throughput");
         inside(many.estimate.energy_interval, many.estimate.energy_per_inference_j, "energy");
     }
@@ -118,7 +118,7 @@ TEST_CASE("units that a design adds may stay idle: more are never slower", "[law
             return;
         INFO(model << " on " << device << " at " << name_of(format) << ", units x " << factor);
         ++compared;
-        CHECK(more.estimate.latency_s <= stated.estimate.latency_s * (1 + kRounding));
+        CHECK(more.estimate.latency_s <= stated.estimate.latency_s * (1 + kOfAnswers));
     };
     check("gpt2", "Xeon-6980P", Precision::fp16, 4);
     check("mobilenet_v2", "Xeon-8592+", Precision::bf16, 4);

@@ -80,8 +80,8 @@ TEST_CASE("larger buffers cost neither time nor traffic on any accelerator", "[l
                     INFO(model << " on " << device << " " << stack << ", buffer x " << factor);
                     // Contexts of a pipeline are searched at six prices of a byte, so that the best cut is
                     // met to a few hundredths.
-                    constexpr double kSearch = 0.04;
-                    const double room = r.estimate.network.sections > 1 ? kSearch : kRounding;
+                    constexpr double kBufferSearch = 0.04;
+                    const double room = r.estimate.network.sections > 1 ? kBufferSearch : kRounding;
                     if (seconds > 0) {
                         CHECK(r.estimate.latency_s <= seconds * (1 + room));
                         CHECK(moved(r.estimate) <= bytes * (1 + room));

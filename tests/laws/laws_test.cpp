@@ -21,7 +21,7 @@ using namespace archsim;
 namespace {
 
 /// Rounding of sums over a few hundred subgraphs.
-constexpr double kRounding = 1e-9;
+constexpr double kOfLaws = 1e-9;
 constexpr double kSearch = 1e-5; // of a clock under a limit
 
 template <class Check>
@@ -60,10 +60,10 @@ TEST_CASE("every device has an estimate or a reason for every model", "[laws]") 
 
 TEST_CASE("utilisation never exceeds 100 %", "[laws]") {
     for_every_case(Precision::int8, [](const Result& r, const std::string&, const std::string&) {
-        CHECK(r.estimate.utilization <= 1 + kRounding);
+        CHECK(r.estimate.utilization <= 1 + kOfLaws);
         for (const SubgraphEstimate& s : r.estimate.subgraphs) {
             INFO(r.partition->subgraphs[s.index].name);
-            CHECK(s.utilization <= 1 + kRounding);
+            CHECK(s.utilization <= 1 + kOfLaws);
         }
     });
 }
@@ -74,7 +74,7 @@ TEST_CASE("time is never below a lane or the compute roofline", "[laws]") {
         for (const SubgraphEstimate& s : r.estimate.subgraphs) {
             INFO(r.partition->subgraphs[s.index].name);
             for (double lane : s.lane_s)
-                CHECK(s.latency_s >= lane * (1 - kRounding));
+                CHECK(s.latency_s >= lane * (1 - kOfLaws));
             CHECK(s.dram_bytes >= 0);
         }
         // Winograd does a 3x3 convolution with at most 4x fewer products (F(4x4, 3x3)).
@@ -85,8 +85,8 @@ TEST_CASE("time is never below a lane or the compute roofline", "[laws]") {
 
 TEST_CASE("average utilisation lies between its extremes", "[laws]") {
     for_every_case(Precision::int8, [](const Result& r, const std::string&, const std::string&) {
-        CHECK(r.estimate.utilization_min <= r.estimate.utilization * (1 + kRounding));
-        CHECK(r.estimate.utilization <= r.estimate.utilization_max * (1 + kRounding));
+        CHECK(r.estimate.utilization_min <= r.estimate.utilization * (1 + kOfLaws));
+        CHECK(r.estimate.utilization <= r.estimate.utilization_max * (1 + kOfLaws));
     });
 }
 
@@ -97,12 +97,12 @@ TEST_CASE("units in use at one time never exceed those of the device", "[laws]")
             for (const SubgraphEstimate& s : r.estimate.subgraphs) {
                 const Allocation& a = s.mapping.allocation;
                 INFO(r.partition->subgraphs[s.index].name);
-                CHECK(a.units_used <= a.units_total * (1 + kRounding));
+                CHECK(a.units_used <= a.units_total * (1 + kOfLaws));
                 together += a.units_used;
                 units = std::max(units, a.units_total);
             }
             if (const double sections = r.estimate.network.sections; sections > 0)
-                CHECK(together <= sections * units * (1 + kRounding));
+                CHECK(together <= sections * units * (1 + kOfLaws));
         });
 }
 
@@ -119,7 +119,7 @@ TEST_CASE("peak power never exceeds the limit or budget of the part", "[laws]") 
             if (!(limit > 0)) // nobody published one
                 return;
             CHECK(r.estimate.peak_power_w <= (limit + laws::host_power(r)) * (1 + 1e-6));
-            CHECK(r.estimate.power_w <= r.estimate.peak_power_w * (1 + kRounding));
+            CHECK(r.estimate.power_w <= r.estimate.peak_power_w * (1 + kOfLaws));
         });
 }
 
@@ -131,8 +131,8 @@ TEST_CASE("energy is the sum of its events, and power lies between idle and the 
         double sum = e.energy.static_joules;
         for (double joules : e.energy.joules)
             sum += joules;
-        CHECK(sum == Approx(e.energy_per_inference_j * e.batch).epsilon(kRounding));
-        CHECK(e.power_w >= r.machine->static_power_w * (1 - kRounding));
+        CHECK(sum == Approx(e.energy_per_inference_j * e.batch).epsilon(kOfLaws));
+        CHECK(e.power_w >= r.machine->static_power_w * (1 - kOfLaws));
         const double limit = r.machine->power_limit_w;
         if (limit > r.machine->static_power_w)
             CHECK(e.power_w <= (limit + laws::host_power(r)) * (1 + 1e-6));
@@ -147,12 +147,12 @@ TEST_CASE("more bandwidth or a higher clock is never slower", "[laws]") {
         for (Resource resource : {Resource::dram_bytes, Resource::weight_bytes})
             faster.rates[static_cast<std::size_t>(resource)].value *= 2;
         const double base = laws::run_on(model, same, Precision::fp16).latency_s;
-        CHECK(laws::run_on(model, faster, Precision::fp16).latency_s <= base * (1 + kRounding));
+        CHECK(laws::run_on(model, faster, Precision::fp16).latency_s <= base * (1 + kOfLaws));
         faster = same;
         for (Resource resource : {Resource::matrix_cycles, Resource::vector_cycles, Resource::special_cycles,
                                   Resource::overhead_cycles, Resource::l1_bytes, Resource::l2_bytes})
             faster.rates[static_cast<std::size_t>(resource)].value *= 2;
-        CHECK(laws::run_on(model, faster, Precision::fp16).latency_s <= base * (1 + kRounding));
+        CHECK(laws::run_on(model, faster, Precision::fp16).latency_s <= base * (1 + kOfLaws));
     });
 }
 
@@ -260,7 +260,7 @@ TEST_CASE("doubling the batch never lowers latency, never raises energy per infe
                     if (previous) {
                         const Estimate &before = previous->estimate, &now = r.estimate;
                         // A core without an image of its own leaves its memory unused.
-                        const double unused = r.machine->device->family == Family("tpu") ? 0.05 : kRounding;
+                        const double unused = r.machine->device->family == Family("tpu") ? 0.05 : kOfLaws;
                         CHECK(now.latency_s >= before.latency_s * (1 - unused));
                         if (r.machine->energy && !starts_more_regions(*previous, r))
                             CHECK(now.energy_per_inference_j <= allowed_energy_per_inference(*previous, r));
@@ -288,7 +288,7 @@ TEST_CASE("INT8 is never slower than FP16, nor FP16 than FP32, on matrix engines
                 INFO(model << " on " << hardware << " at " << name_of(precision));
                 const double peak = r.device->peak(EngineClass::matrix, precision);
                 if (peak < narrower_peak || narrower_peak == 0)
-                    CHECK(r.estimate.latency_s >= narrower * (1 - kRounding));
+                    CHECK(r.estimate.latency_s >= narrower * (1 - kOfLaws));
                 narrower = r.estimate.latency_s;
                 narrower_peak = peak;
             }
@@ -300,7 +300,7 @@ TEST_CASE("fused traffic never exceeds unfused traffic", "[laws]") {
         const auto network = laws::bound(model, 1)->work({}, PrecisionConfig::uniform(Precision::fp16), {});
         for (const SubgraphWork& s : network->subgraphs) {
             INFO(model << ": " << s.name);
-            CHECK(s.activation_bytes() + s.weight_bytes <= s.unfused_bytes * (1 + kRounding));
+            CHECK(s.activation_bytes() + s.weight_bytes <= s.unfused_bytes * (1 + kOfLaws));
         }
     }
 }
@@ -308,8 +308,8 @@ TEST_CASE("fused traffic never exceeds unfused traffic", "[laws]") {
 TEST_CASE("peak memory holds the weights and the largest operator", "[laws]") {
     for (const std::string& model : laws::models()) {
         const auto network = laws::bound(model, 1)->work({}, PrecisionConfig::uniform(Precision::fp16), {});
-        CHECK(network->memory.arena_bytes >= network->memory.peak_live_bytes * (1 - kRounding));
-        CHECK(network->memory.arena_bytes >= network->largest_activation_bytes * (1 - kRounding));
+        CHECK(network->memory.arena_bytes >= network->memory.peak_live_bytes * (1 - kOfLaws));
+        CHECK(network->memory.arena_bytes >= network->largest_activation_bytes * (1 - kOfLaws));
     }
 }
 
@@ -324,7 +324,7 @@ TEST_CASE("peak memory is the sum of its parts", "[laws]") {
             CHECK(m.workspace_bytes >= 0);
             CHECK(m.peak_bytes ==
                   Approx(m.weight_bytes + m.activation_bytes + m.kv_cache_bytes + m.workspace_bytes)
-                      .epsilon(kRounding));
+                      .epsilon(kOfLaws));
             CHECK((m.capacity_bytes <= 0 || m.peak_bytes <= m.capacity_bytes));
         }
 }

@@ -12,7 +12,7 @@ using namespace archsim;
 namespace {
 
 /// Float tensors and operators on them.
-struct Sketch {
+struct WideSketch {
     ShapedGraph graph;
 
     TensorId tensor(Shape shape, TensorRole role = TensorRole::intermediate) {
@@ -45,7 +45,7 @@ struct Sketch {
 } // namespace
 
 TEST_CASE("products yield 16 bits, norms and softmax fp32, the rest what it reads", "[map][autocast]") {
-    Sketch s;
+    WideSketch s;
     const TensorId in = s.input();
     CHECK(s.wide(in));
     const TensorId product = s.apply("MatMul", OpKind::matmul, {in, s.parameter({8, 8})});
@@ -67,7 +67,7 @@ TEST_CASE("products yield 16 bits, norms and softmax fp32, the rest what it read
 }
 
 TEST_CASE("batch normalisation takes the format of the convolution before it", "[map][autocast]") {
-    Sketch s;
+    WideSketch s;
     const TensorId conv = s.apply("Conv", OpKind::convolution, {s.input(), s.parameter({8, 8})});
     for (const OpKind kind : {OpKind::normalization, OpKind::elementwise})
         CHECK_FALSE(s.wide(s.apply("BatchNormalization", kind, {conv, s.parameter({8}), s.parameter({8})})));

@@ -9,12 +9,12 @@ using namespace archsim;
 
 namespace {
 
-const GenerationModel& llama() {
+const GenerationModel& llama_3() {
     static const GenerationModel model(laws::session().load("llama-3-8b"), {});
     return model;
 }
 
-Conditions options_of(Precision precision) {
+Conditions static_options(Precision precision) {
     Conditions options;
     options.precision = PrecisionConfig::uniform(precision);
     return options;
@@ -26,9 +26,9 @@ TEST_CASE("a cache of fixed length is read whole by every step, and by a prompt 
           "[generation]") {
     const auto time = [](const std::string& device, const std::string& stack, GenerationPhase phase,
                          std::int64_t context) {
-        Conditions conditions = options_of(Precision::bf16);
+        Conditions conditions = static_options(Precision::bf16);
         conditions.stack = stack;
-        const PhaseEstimate e = estimate_phase(laws::session(), llama(), device, conditions, phase, 8,
+        const PhaseEstimate e = estimate_phase(laws::session(), llama_3(), device, conditions, phase, 8,
                                                {.tokens = 256, .generate = 128, .context = context});
         INFO(device << ": " << e.reason);
         REQUIRE(e.status == Status::ok);
@@ -50,10 +50,10 @@ TEST_CASE("prompts are read one after another, padded to a compiled length, wher
           "[generation]") {
     const auto prompt_pass = [](const std::string& device, const std::string& stack, std::int64_t batch,
                                 std::int64_t tokens) {
-        Conditions conditions = options_of(Precision::bf16);
+        Conditions conditions = static_options(Precision::bf16);
         conditions.stack = stack;
         const PhaseEstimate e =
-            estimate_phase(laws::session(), llama(), device, conditions, GenerationPhase::prefill, batch,
+            estimate_phase(laws::session(), llama_3(), device, conditions, GenerationPhase::prefill, batch,
                            {.tokens = tokens, .generate = 128, .context = 2048});
         INFO(device << ": " << e.reason);
         REQUIRE(e.status == Status::ok);
@@ -73,10 +73,10 @@ TEST_CASE("prompts are read one after another, padded to a compiled length, wher
 TEST_CASE("a fixed context that grows in blocks is read up to the end of its block", "[generation]") {
     // Positions 256 to 383 are one block of 128 on Gaudi; positions up to 511 need another.
     const auto per_token = [](std::int64_t generate, std::int64_t context) {
-        Conditions conditions = options_of(Precision::bf16);
+        Conditions conditions = static_options(Precision::bf16);
         conditions.stack = "synapse-ai";
         const PhaseEstimate e =
-            estimate_phase(laws::session(), llama(), "Gaudi-3", conditions, GenerationPhase::decode, 64,
+            estimate_phase(laws::session(), llama_3(), "Gaudi-3", conditions, GenerationPhase::decode, 64,
                            {.tokens = 256, .generate = generate, .context = context});
         REQUIRE(e.status == Status::ok);
         return e.latency_s;
@@ -96,7 +96,7 @@ TEST_CASE("static shapes: every pass over a prompt attends to the compiled conte
         Conditions options;
         options.stack = "qnn";
         options.precision = *PrecisionConfig::parse("w4a16");
-        return estimate_phase(laws::session(), llama(), "Snapdragon-8-Elite", options,
+        return estimate_phase(laws::session(), llama_3(), "Snapdragon-8-Elite", options,
                               GenerationPhase::prefill, 1, request)
             .latency_s;
     };

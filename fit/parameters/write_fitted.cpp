@@ -130,7 +130,8 @@ class Writer {
         ordered_json& block = owner(fitted.site);
         const std::string key(fitted.site.device.empty() && !fitted.site.generation.empty()
                                   ? std::string_view(fitted.site.generation)
-                                  : info.name);
+                              : !fitted.site.device.empty() ? info.name
+                                                            : info.key);
         ordered_json& entry = member(block, key);
         std::string unit(usual_unit(info.unit));
         if (const auto stated = entry.find("unit"); stated != entry.end() && stated->is_string())
@@ -182,7 +183,7 @@ class Writer {
             return text_;
         drop_unused_sources();
         std::string result = text_;
-        for (const char* key : {"fitted", "parameters", "sources"})
+        for (const char* key : {"fitted", "parameters", "kernels", "sources"})
             if (const auto value = document_.find(key); value != document_.end())
                 result = with_member(result, key, *value);
         return result;
@@ -208,10 +209,13 @@ class Writer {
             ordered_json& fitted = member(document_, "fitted");
             return site.runtime.empty() ? fitted : member(fitted, site.runtime);
         }
-        ordered_json& parameters = member(document_, "parameters");
+        const ParameterInfo& info = info_of(site.parameter);
+        ordered_json& stated = info.kernel.empty()
+                                   ? member(document_, "parameters")
+                                   : member(member(document_, "kernels"), std::string(info.kernel));
         if (site.generation.empty())
-            return parameters;
-        return member(member(parameters, std::string(info_of(site.parameter).name)), "by_generation");
+            return stated;
+        return member(member(stated, std::string(info.key)), "by_generation");
     }
 
     static void collect(const ordered_json& value, std::set<std::string>& used) {

@@ -214,14 +214,14 @@ void map_contraction(const View& view, const SubgraphWork& work, Mapping& out) {
         if (is_depthwise(use)) {
             map_depthwise(view, use, out);
             depthwise = true;
-            kernels += view.param(Parameter::kernels_per_convolution, 1);
+            kernels += view.param(Parameter::convolution_kernels, 1);
             continue;
         }
         const bool activations_only = !use.op->work.contractions.front().weights_constant;
         const OpKind kind = activations_only ? OpKind::attention : use.op->work.kind;
         const MultiplyUnit& unit = view.unit(use.compute, kind);
-        kernels += kind == OpKind::attention     ? view.param(Parameter::kernels_per_attention_product, 1)
-                   : kind == OpKind::convolution ? view.param(Parameter::kernels_per_convolution, 1)
+        kernels += kind == OpKind::attention     ? view.param(Parameter::attention_product_kernels, 1)
+                   : kind == OpKind::convolution ? view.param(Parameter::convolution_kernels, 1)
                                                  : 1.0;
         double cycles = 0, time = 0;
         Parameter reason = unit.reason;

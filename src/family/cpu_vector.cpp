@@ -14,17 +14,13 @@ constexpr double kSoftmaxFactor = 2;
 // Windowed reductions load and combine every input element; the rest produce one output per element.
 constexpr double kPoolingFactor = 2;
 
-/// Core cycles per result of 8-bit kernels that compute one value at a time; 0: none such.
-static double cycles_one_by_one(const View& view, const OperatorUse& use) {
-    if (view.network.precision.activations != Precision::int8)
-        return 0;
-    if (use.op->type == "AveragePool")
-        return view.param(Parameter::average_pooling_cycles, 0);
-    if (use.op->work.kind == OpKind::softmax)
-        return view.param(Parameter::integer_softmax_cycles, 0);
-    if (view.looked_up(use))
-        return view.param(Parameter::lookup_cycles, 0);
-    return 0;
+/// Cost per result of 8-bit kernels that compute one value at a time; count_: none such.
+static Parameter one_by_one(const View& view, const OperatorUse& use) {
+    return view.network.precision.activations != Precision::int8 ? Parameter::count_
+           : use.op->type == "AveragePool"                       ? Parameter::average_pooling_cycles
+           : use.op->work.kind == OpKind::softmax                ? Parameter::integer_softmax_cycles
+           : view.looked_up(use)                                 ? Parameter::lookup_cycles
+                                                                 : Parameter::count_;
 }
 
 /// Normalisations that sum over their input; a batch normalisation scales by constants.
@@ -64,8 +60,8 @@ double vector_cycles(const View& view, const OperatorUse& use, double blocks) {
     double lanes = view.lanes * (half ? 2 : 1);
     double cycles = 0;
     const double cores = view.cores_for(use);
-    if (const double each = cycles_one_by_one(view, use); each > 0)
-        return each * use.output_elements / cores * View::imbalance(use.output_elements, cores);
+    if (const Parameter cost = one_by_one(view, use); cost != Parameter::count_ && view.param(cost, 0) > 0)
+        return view.cycles_of(cost, use.output_elements, cores);
     if (const double each = view.param(Parameter::ordered_sum_cycles, 0); each > 0 && sums_in_order(use))
         return each * use.input_elements / cores * View::imbalance(blocks, cores);
     switch (use.op->work.kind) {
@@ -89,11 +85,9 @@ double vector_cycles(const View& view, const OperatorUse& use, double blocks) {
 }
 
 double relayout_cycles(const View& view, const SubgraphWork& work) {
-    const double cycles = view.param(Parameter::relayout_cycles, 0);
-    if (!(cycles > 0) || is_integer(view.network.precision.activations))
-        return 0;
-    const double vectors = work.relaid_elements / view.lanes;
-    return cycles * vectors / view.used * view.imbalance(vectors);
+    return is_integer(view.network.precision.activations)
+               ? 0
+               : view.cycles_of(Parameter::relayout_cycles, work.relaid_elements / view.lanes, view.used);
 }
 
 constexpr double kFloatBytes = 4;
@@ -222,12 +216,8 @@ double View::cores_for(const OperatorUse& use) const {
 double conversion_cycles(const View& view, const OperatorUse& use) {
     if (!eight_bit(view))
         return 0;
-    const double cycles = view.param(Parameter::conversion_cycles, 0);
-    if (!(cycles > 0))
-        return 0;
     const auto spread = [&](double elements, double cores) {
-        const double vectors = elements / view.lanes;
-        return cycles * vectors / cores * View::imbalance(vectors, cores);
+        return view.cycles_of(Parameter::conversion_cycles, elements / view.lanes, cores);
     };
     if (view.between_conversions(use))
         return spread(use.input_elements, view.cores_for("DequantizeLinear")) +
@@ -241,18 +231,13 @@ double scaling_cycles(const View& view, const OperatorUse& use) {
     // Products of two activations run in floats where a stack states a width for what is no layer.
     const bool floats = view.wide_bytes > 0 && !use.op->work.contractions.empty() &&
                         !use.op->work.contractions.front().weights_constant;
-    const double cycles = view.param(Parameter::scaling_cycles, 0);
-    if (!eight_bit(view) || floats || !(cycles > 0))
-        return 0;
-    const double vectors = use.output_elements / view.lanes;
-    return cycles * vectors / view.used * view.imbalance(vectors);
+    return !eight_bit(view) || floats
+               ? 0
+               : view.cycles_of(Parameter::scaling_cycles, use.output_elements / view.lanes, view.used);
 }
 
 double unfold_cycles(const View& view, const OperatorUse& use) {
     if (!eight_bit(view) || use.op->work.kind != OpKind::convolution || !use.op->work.window)
-        return 0;
-    const double cycles = view.param(Parameter::unfold_cycles, 0);
-    if (!(cycles > 0))
         return 0;
     const Window& w = *use.op->work.window;
     // Pointwise reads its input as it is, depthwise walks it.
@@ -260,7 +245,7 @@ double unfold_cycles(const View& view, const OperatorUse& use) {
         return 0;
     // The channels of neighbouring taps lie side by side: one copy for a row of taps.
     const double copies = w.batch * w.out_pixels() * w.kernel[0] * w.kernel[1] * w.groups;
-    return cycles * copies / view.used * view.imbalance(copies);
+    return view.cycles_of(Parameter::unfold_cycles, copies, view.used);
 }
 
 double widened_depthwise_cycles(const View& view, const OperatorUse& use) {

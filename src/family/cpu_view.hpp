@@ -63,6 +63,12 @@ class View {
     double wide_bytes;  ///< storage of vector operators in 8-bit networks; 0 = as the rest
 
     double param(Parameter p, double neutral) const { return machine.param(p, neutral); }
+    /// Core cycles of `count` pieces of work at the stack's cost for each, shared out to cores; 0 where it
+    /// states none.
+    double cycles_of(Parameter cost, double count, double units) const {
+        const double each = param(cost, 0);
+        return each > 0 ? each * count / units * imbalance(count, units) : 0;
+    }
     /// Lives as long as the view.
     const MultiplyUnit& unit(Precision precision, OpKind kind) const;
     /// Whether an operator of this network computes in floats between conversions from and to 8 bits.

@@ -66,7 +66,7 @@ struct DspCore {
         packs_rows = machine.param(Parameter::row_packing, 0) > 0.5;
         vector_rate = vector_ops_per_cycle(machine) * share;
         if (half_floats(work.precision))
-            vector_rate /= machine.param(Parameter::half_vector_cost, 1);
+            vector_rate /= machine.param(Parameter::half_vector_relative_cost, 1);
         scratchpad = managed_memory_bytes(machine);
         limits = limits_of(facts, scratchpad, std::max(1.0, cols));
         stays_in = between_layers(facts, scratchpad / 2);
@@ -124,7 +124,8 @@ class DspMapper final : public ViewMapper<DspCore>, public CountsOfStructure, pu
         const double padded = add_tensor(core, work, out);
         VectorWork vector = vector_work(work, core.m);
         if (half_floats(core.network.precision))
-            vector.operations += (core.m.param(Parameter::half_activation_cost, 1) - 1) * vector.exponentials;
+            vector.operations +=
+                (core.m.param(Parameter::half_activation_relative_cost, 1) - 1) * vector.exponentials;
         add_vector(core, vector, out);
         add_memory(core, work, out);
         add_overhead(core, vector, out);

@@ -18,7 +18,7 @@ constexpr double kFewChannels = 4;
 constexpr double kWinogradOutputs = 2, kWinogradProducts = 16, kWinogradInputOps = 32,
                  kWinogradOutputOps = 24;
 
-// Formats whose experts have a scale for each block of weights (Parameter::narrow_expert_efficiency).
+// Formats whose experts have a scale for each block of weights (Parameter::narrow_expert_relative_rate).
 constexpr double kNarrowExpertBits = 8;
 // Range of a row, scale and rounding: an operation each per element.
 constexpr double kQuantiseOps = 3;
@@ -48,8 +48,9 @@ static double least_rows(const View& view, const SubgraphWork& work, const Contr
     if (work.kind != OpKind::matmul || !c.weights_constant || has_experts(work) ||
         view.machine.matrix_ops(work.precision) <= 0)
         return 0;
-    return view.param(
-        has_packed_weights(view, work) ? Parameter::packed_product_rows : Parameter::product_rows, 0);
+    return view.param(has_packed_weights(view, work) ? Parameter::packed_product_block_rows
+                                                     : Parameter::product_block_rows,
+                      0);
 }
 
 static Product tiled(const View& view, const SubgraphWork& work, const Contraction& c) {
@@ -75,13 +76,13 @@ static Product tiled(const View& view, const SubgraphWork& work, const Contracti
     const bool packed =
         c.weights_constant && p.multiplied == work.precision && has_packed_weights(view, work);
     if (packed) {
-        g.efficiency *= view.param(Parameter::weight_only_efficiency, 1);
+        g.efficiency *= view.param(Parameter::weight_only_relative_efficiency, 1);
         if (p.engine.matrix && !is_integer(p.multiplied)) // whose engine has it already
-            g.efficiency *= view.param(Parameter::warp_product_efficiency, 1);
+            g.efficiency *= view.param(Parameter::warp_product_relative_rate, 1);
     }
     // Scales of blocks are applied between the products, and each expert's rows are gathered first.
     if (p.engine.matrix && has_experts(work) && bits_of(p.multiplied) <= kNarrowExpertBits)
-        g.efficiency *= view.param(Parameter::narrow_expert_efficiency, 1);
+        g.efficiency *= view.param(Parameter::narrow_expert_relative_rate, 1);
     // A product in fp32 beside narrower ones is a library's, which splits long reductions: 6.9 us for one row
     // of 6144 x 128 weights, 13.6 us for two, on B200 (vllm-project/vllm#44343).
     if (!p.engine.matrix && multiplies_floats_alone(work))

@@ -71,8 +71,8 @@ Contraction padded_expert(const View& view, const SubgraphWork& work, Contractio
     const auto& all = work.anchor->contractions;
     // The last product leads back from the inner width, the others to it.
     const bool back = c.n == all.back().n && c.k == all.back().k && all.front().n == c.k;
-    const double inner = view.param(Parameter::packed_expert_inner, 1),
-                 outer = view.param(Parameter::packed_expert_outer, 1);
+    const double inner = view.param(Parameter::packed_expert_inner_step, 1),
+                 outer = view.param(Parameter::packed_expert_outer_step, 1);
     c.n = round_up(c.n, back ? outer : inner);
     c.k = round_up(c.k, back ? inner : outer);
     return c;

@@ -56,7 +56,8 @@ Precision multiplied_in(const View& view, const SubgraphWork& work, const Contra
 /// Several layers of weights in one operator: experts of a mixture.
 bool has_experts(const SubgraphWork& work);
 /// The sizes that kernels for experts in 4 bits multiply and read: the inner width and that of what they are
-/// given, as multiples of Parameter::packed_expert_inner and packed_expert_outer. Worked: 2880 x 360 weights,
+/// given, as multiples of Parameter::packed_expert_inner_step and
+/// packed_expert_outer_step. Worked: 2880 x 360 weights,
 /// of which one of eight devices has a part, are 3072 x 512 with 256 for both.
 Contraction padded_expert(const View& view, const SubgraphWork& work, Contraction c);
 

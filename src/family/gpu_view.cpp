@@ -124,12 +124,10 @@ MultiplyEngine View::multiply_engine(Precision precision, bool convolution) cons
         e.efficiency = param(e.reason, 1);
         if (precision == Precision::fp16)
             e.ops_per_cycle *= half_gain_;
-        if (precision == Precision::fp8)
-            e.efficiency *= param(Parameter::fp8_efficiency, 1);
-        else if (precision == Precision::fp4)
-            e.efficiency *= param(Parameter::fp4_efficiency, 1);
+        if (const auto relative = parameter_of(name_of(precision), "relative_efficiency"))
+            e.efficiency *= param(*relative, 1);
         else if (precision == Precision::int8)
-            e.efficiency *= param(Parameter::warp_product_efficiency, 1);
+            e.efficiency *= param(Parameter::warp_product_relative_rate, 1);
         return e;
     }
     const bool native = machine.vector_ops(precision) > 0;

@@ -624,8 +624,8 @@ class NpuMapper final : public NetworkMapper,
                        m.param(Parameter::spill_share, 1));
         if (const double scores = own_dram ? spilled_score_bytes(array, work) : 0; scores > 0)
             charge(Resource::dram_bytes, Lane::memory, scores,
-                   array.m.param(Parameter::spilled_score_efficiency, 1),
-                   Parameter::spilled_score_efficiency);
+                   array.m.param(Parameter::spilled_score_bandwidth_efficiency, 1),
+                   Parameter::spilled_score_bandwidth_efficiency);
     }
 
     static void describe(const Array& array, const Stages& stages, const SubgraphWork& work, double share,

@@ -254,8 +254,7 @@ class Checker {
                     check(runtime->generations[i], fmt::format("/generations/{}", i));
             for (const ParameterEntry& entry : runtime->parameters)
                 for (const auto& [generation, fact] : entry.by_generation)
-                    check(generation, fmt::format("/parameters/{}/by_generation/{}",
-                                                  info_of(entry.parameter).name, generation));
+                    check(generation, place_in_stack(entry.parameter) + "/by_generation/" + generation);
         }
     }
 

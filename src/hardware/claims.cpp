@@ -1,3 +1,4 @@
+#include "hardware/parameter_site.hpp"
 #include "hardware/schema_check.hpp"
 
 #include <algorithm>
@@ -43,7 +44,7 @@ static std::vector<Claim> claims_of(std::span<const std::shared_ptr<const Runtim
         for (const ParameterEntry& entry : runtime->parameters) {
             if (entry.parameter != parameter)
                 continue;
-            const std::string at = fmt::format("/parameters/{}", info_of(entry.parameter).name);
+            const std::string at = place_in_stack(entry.parameter);
             claims.push_back({runtime.get(), at, &entry.value});
             for (const auto& [generation, fact] : entry.by_generation)
                 claims.push_back({runtime.get(), fmt::format("{}/by_generation/{}", at, generation), &fact});

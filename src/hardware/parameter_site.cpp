@@ -30,6 +30,12 @@ static void replace(Fact& fact, double value) {
         fact.source = std::make_shared<const Source>(Source{SourceKind::fitted, "a fit under way"});
 }
 
+std::string place_in_stack(Parameter parameter) {
+    const ParameterInfo& info = info_of(parameter);
+    return info.kernel.empty() ? fmt::format("/parameters/{}", info.key)
+                               : fmt::format("/kernels/{}/{}", info.kernel, info.key);
+}
+
 std::string to_string(const ParameterSite& site) {
     const std::string_view name = info_of(site.parameter).name;
     if (!site.device.empty())

@@ -30,7 +30,10 @@ static constexpr auto kParametersOf = [] {
     return list;
 }();
 
-/// One statement: in a device's "fitted" block, or in a software stack's "parameters".
+/// Where a stack's file states it: "/parameters/sync_time", "/kernels/lookup/cycles".
+std::string place_in_stack(Parameter parameter);
+
+/// One statement: in a device's "fitted" block, or in a software stack's "parameters" or "kernels".
 struct ParameterSite {
     std::string device;     ///< id of the device that states it; empty: a stack does
     std::string runtime;    ///< id of the stack; with a device, empty: the value holds for every stack

@@ -1,4 +1,5 @@
 #include "hardware/device_reader.hpp"
+#include "hardware/parameter_site.hpp"
 
 #include "core/text.hpp"
 
@@ -32,10 +33,13 @@ static void read_fusion(ObjectReader& block, Runtime& runtime) {
 
 /// {"value", "unit", "source", "by_generation": {"ada": {"value", "unit", "source"}}}; without "value" the
 /// parameter holds only for the generations listed.
-static void read_parameter(ObjectReader& block, std::string_view key, Runtime& runtime) {
-    const auto parameter = parse_parameter(key);
+static void read_parameter(ObjectReader& block, std::string_view kernel, std::string_view key,
+                           Runtime& runtime) {
+    const auto parameter = parameter_of(kernel, key);
     if (!parameter) {
-        report_unknown_parameter(block.context(), key, block.place_of(key));
+        report_unknown_parameter(block.context(),
+                                 kernel.empty() ? std::string(key) : fmt::format("{}_{}", kernel, key),
+                                 block.place_of(key));
         return;
     }
     ParameterEntry entry{.parameter = *parameter};
@@ -197,7 +201,17 @@ static void read_runtime_body(ObjectReader& document, Runtime& runtime) {
     if (document.has("convolution_instruction_sets"))
         runtime.convolution_instruction_sets = document.texts("convolution_instruction_sets");
     document.object("parameters", [&](ObjectReader& block) {
-        block.members([&](std::string_view key, const JsonPlace&) { read_parameter(block, key, runtime); });
+        block.members(
+            [&](std::string_view key, const JsonPlace&) { read_parameter(block, {}, key, runtime); });
+    });
+    document.object("kernels", [&](ObjectReader& kernels) {
+        kernels.members([&](std::string_view kernel, const JsonPlace&) {
+            kernels.object(kernel, [&](ObjectReader& row) {
+                row.members([&](std::string_view key, const JsonPlace&) {
+                    read_parameter(row, kernel, key, runtime);
+                });
+            });
+        });
     });
     document.object("operators", [&](ObjectReader& block) { runtime.rules = read_operator_rules(block); });
     runtime.integer_operators = document.texts("integer_operators");
@@ -228,11 +242,14 @@ void report_unknown_parameter(ReadContext& context, std::string_view key, const 
     std::vector<std::string> known;
     for (std::size_t i = 0; i < kParameterCount; ++i)
         known.emplace_back(info_of(static_cast<Parameter>(i)).name);
+    const auto elsewhere = parse_parameter(key);
     const auto nearest = nearest_names(key, known, 1);
-    context.report(FindingKind::unknown_key, Severity::warning, place,
-                   fmt::format("\"{}\" is not a parameter of the latency model", key),
-                   nearest.empty() ? std::string("see the list of parameters in docs/evidence/hardware.md")
-                                   : fmt::format("is \"{}\" meant?", nearest.front()));
+    context.report(
+        FindingKind::unknown_key, Severity::warning, place,
+        fmt::format("\"{}\" is not a parameter of the latency model{}", key, elsewhere ? " here" : ""),
+        elsewhere         ? fmt::format("a stack states it at {}", place_in_stack(*elsewhere))
+        : nearest.empty() ? std::string("archsim/hardware/parameters.def lists them")
+                          : fmt::format("is \"{}\" meant?", nearest.front()));
 }
 
 std::shared_ptr<const Runtime> read_runtime(const JsonValue& document, const std::string& file,

@@ -41,12 +41,12 @@ MatrixFormat matrix_format(const Machine& machine, const PrecisionConfig& networ
     MatrixFormat format{.efficiency = machine.param(Parameter::matrix_efficiency, 1.0),
                         .multiplies = compute};
     const bool mixed = is_half(compute) && is_integer(network.weights) && network.compute == compute &&
-                       machine.parameters.fact(Parameter::mixed_width_efficiency).known();
+                       machine.parameters.fact(Parameter::mixed_width_relative_efficiency).known();
     if (mixed) {
         format.ops_per_cycle = rate_of(matrix, Precision::int8);
-        format.efficiency *= machine.param(Parameter::mixed_width_efficiency, 1.0);
+        format.efficiency *= machine.param(Parameter::mixed_width_relative_efficiency, 1.0);
     } else if (is_half(compute)) {
-        format.efficiency *= machine.param(Parameter::half_efficiency, 1.0);
+        format.efficiency *= machine.param(Parameter::half_relative_efficiency, 1.0);
     }
     if (format.ops_per_cycle <= 0)
         format.ops_per_cycle = rate_of(matrix, compute);

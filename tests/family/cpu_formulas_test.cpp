@@ -184,7 +184,7 @@ TEST_CASE("CPU: depthwise convolution in rows of vectors", "[formulas][cpu]") {
     Machine m = four_cores();
     set(m, Parameter::depthwise_efficiency, 0.4);
     set(m, Parameter::depthwise_input_passes, 3);
-    set(m, Parameter::kernels_per_convolution, 2);
+    set(m, Parameter::convolution_kernels, 2);
     set(m, Parameter::kernel_overhead, 1e-6);
     auto one = convolution(1, 20, 20, 6, 3, 20, Precision::fp32);
     const Mapping out = counted(*one, m);

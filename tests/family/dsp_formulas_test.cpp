@@ -74,7 +74,8 @@ TEST_CASE("DSP: a convolution with an exponential activation on one of two proce
 
 TEST_CASE("DSP: exponential activations may cost more in 16-bit floats than in integers", "[formulas][dsp]") {
     const auto cycles = [](Precision precision, double half_cost) {
-        return convolution_cycles(processors().set(Parameter::half_activation_cost, half_cost), precision);
+        return convolution_cycles(processors().set(Parameter::half_activation_relative_cost, half_cost),
+                                  precision);
     };
     CHECK(cycles(Precision::fp16, 4) - cycles(Precision::fp16, 1) == Approx(3 * 3 * 1620 / 80.0));
     CHECK(cycles(Precision::int8, 4) == cycles(Precision::int8, 1));
@@ -84,7 +85,7 @@ TEST_CASE("DSP: a softmax has an exponential per score, which costs more in 16-b
           "[formulas][dsp]") {
     const auto cycles = [](Precision precision, double half_cost) {
         Rig rig = processors();
-        rig.set(Parameter::softmax_cost, 7).set(Parameter::half_activation_cost, half_cost);
+        rig.set(Parameter::softmax_cost, 7).set(Parameter::half_activation_relative_cost, half_cost);
         Network network(precision);
         SubgraphWork& s = network.simple(OpKind::softmax, 500, 2500, 500);
         return vector_cycles_of(s, network, rig);
@@ -95,7 +96,8 @@ TEST_CASE("DSP: a softmax has an exponential per score, which costs more in 16-b
 
 TEST_CASE("DSP: all vector work on 16-bit floats may take longer than on integers", "[formulas][dsp]") {
     const auto cycles = [](Precision precision, double half_cost) {
-        return convolution_cycles(processors().set(Parameter::half_vector_cost, half_cost), precision);
+        return convolution_cycles(processors().set(Parameter::half_vector_relative_cost, half_cost),
+                                  precision);
     };
     CHECK(cycles(Precision::fp16, 1.5) == Approx(1.5 * cycles(Precision::fp16, 1)));
     CHECK(cycles(Precision::int8, 1.5) == cycles(Precision::int8, 1));
@@ -230,7 +232,9 @@ TEST_CASE("DSP: products of a format without a rate take passes of a narrower on
     // fp16 in 8-bit passes: four of them.
     Network network(Precision::fp16);
     Rig rig = processors();
-    rig.set(Parameter::wide_passes, 4).set(Parameter::half_efficiency, 0.5).set(Parameter::drain_cost, 0);
+    rig.set(Parameter::wide_passes, 4)
+        .set(Parameter::half_relative_efficiency, 0.5)
+        .set(Parameter::drain_cost, 0);
     const Mapping m = map_one(*mapper_of("dsp"), network.product(6, 8, 8), network, rig);
     CHECK(demand(m, Resource::matrix_cycles, Lane::compute) == Approx(2 * 384 * 4 / 1000.0 / (0.8 * 0.5)));
     CHECK(m.events.macs[static_cast<std::size_t>(Precision::int8)] == 4 * 384);

@@ -19,7 +19,7 @@ Rig hexagon() {
     own(*rig.device, "scratchpad") = fact(8e6);
     rig.runtime->weight_prefetch = WeightPrefetch::network;
     rig.set(Parameter::channel_block, 32).set(Parameter::vector_per_matrix, 0.1);
-    rig.set(Parameter::drain_cost, 2).set(Parameter::half_efficiency, 0.5);
+    rig.set(Parameter::drain_cost, 2).set(Parameter::half_relative_efficiency, 0.5);
     return rig;
 }
 
@@ -67,7 +67,7 @@ TEST_CASE("8-bit weights with 16-bit activations use the 8-bit rate at a share o
     Network network(Precision::fp16);
     network.work().precision.weights = Precision::int8;
     Rig rig = hexagon();
-    rig.set(Parameter::mixed_width_efficiency, 0.8);
+    rig.set(Parameter::mixed_width_relative_efficiency, 0.8);
     const Mapping m = map_one(*mapper, network.convolution(32, 32, 8, 1), network, rig);
     CHECK(demand(m, Resource::matrix_cycles, Lane::compute) == Approx(2 * 8 * 8 * 32 * 32 / 20000.0 / 0.8));
 }

@@ -161,7 +161,7 @@ TEST_CASE("GPU: a product, its traffic and its events", "[formulas][gpu]") {
 
 TEST_CASE("GPU: packed weights are expanded for many rows, read by every micro-batch", "[formulas][gpu]") {
     Machine m = ten_units();
-    set(m, Parameter::weight_only_efficiency, 0.5);
+    set(m, Parameter::weight_only_relative_efficiency, 0.5);
     set(m, Parameter::dequantization_rows, 50);
     set(m, Parameter::microbatch_rows, 30);
     set(m, Parameter::weight_traffic, 2);
@@ -187,7 +187,7 @@ TEST_CASE("GPU: every row of tiles converts packed weights, by instructions of s
           "[formulas][gpu]") {
     Machine m = ten_units();
     set(m, Parameter::weight_conversion_operations, 1.6);
-    set(m, Parameter::warp_product_efficiency, 0.5);
+    set(m, Parameter::warp_product_relative_rate, 0.5);
     const auto run = [&](double rows, Precision weights) {
         auto one = matmul(rows, 64, 96, Precision::fp16);
         one->network.precision.weights = weights;
@@ -214,8 +214,8 @@ TEST_CASE("GPU: every row of tiles converts packed weights, by instructions of s
 
 TEST_CASE("GPU: experts in 4 bits are as wide as their kernels want them", "[formulas][gpu]") {
     Machine m = ten_units();
-    set(m, Parameter::packed_expert_inner, 64);
-    set(m, Parameter::packed_expert_outer, 96);
+    set(m, Parameter::packed_expert_inner_step, 64);
+    set(m, Parameter::packed_expert_outer_step, 96);
     const auto run = [&](Precision weights) {
         OperatorWork experts = product_work(10, 40, 70); // 70 in, 40 inside, and back
         experts.contractions.push_back({1, 10, 70, 40, true});
@@ -236,7 +236,7 @@ TEST_CASE("GPU: experts in 4 bits are as wide as their kernels want them", "[for
 
 TEST_CASE("GPU: activations of many rows are quantised to meet integer weights", "[formulas][gpu]") {
     Machine m = ten_units();
-    set(m, Parameter::weight_only_efficiency, 0.5);
+    set(m, Parameter::weight_only_relative_efficiency, 0.5);
     set(m, Parameter::dynamic_quantization_rows, 50);
     const auto run = [&](double rows, Precision weights) {
         auto one = matmul(rows, 40, 70, Precision::fp16);

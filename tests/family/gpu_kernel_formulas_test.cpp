@@ -196,8 +196,8 @@ TEST_CASE("GPU: rates and efficiencies of the engines", "[formulas][gpu]") {
     Machine m = ten_units();
     m.matrix_ops_per_cycle[static_cast<std::size_t>(Precision::fp8)] = 20480;
     m.matrix_ops_per_cycle[static_cast<std::size_t>(Precision::fp4)] = 40960;
-    set(m, Parameter::fp8_efficiency, 0.9);
-    set(m, Parameter::fp4_efficiency, 0.7);
+    set(m, Parameter::fp8_relative_efficiency, 0.9);
+    set(m, Parameter::fp4_relative_efficiency, 0.7);
     const NetworkWork network;
     const gpu::View view(m, network);
     CHECK(view.engine(Precision::fp8, false).multiply.efficiency == Approx(0.72));

@@ -64,14 +64,14 @@ TEST_CASE("few rows stream the weights", "[gpu]") {
 
 TEST_CASE("fewer rows than the smallest tile of the matrix engine take the time of a whole one", "[gpu]") {
     Machine m = gpu_machine();
-    set(m, Parameter::product_rows, 64);
+    set(m, Parameter::product_block_rows, 64);
     const auto seconds = [&](double rows) {
         auto one = matmul(rows, 4096, 4096, Precision::fp16);
         return lane_seconds(counted(*one, m), m, Lane::compute);
     };
     CHECK(seconds(1) == Approx(seconds(64)));
     CHECK(seconds(1) >= 2.0 * 64 * 4096 * 4096 / (1024 * 100) * 1e-9);
-    set(m, Parameter::product_rows, std::nan(""));
+    set(m, Parameter::product_block_rows, std::nan(""));
     CHECK(seconds(1) < seconds(64) / 2);
 }
 

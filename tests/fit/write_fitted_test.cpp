@@ -62,8 +62,13 @@ TEST_CASE("fitted values of a stack keep its other generations", "[hardware][wri
         with_fitted(before, "stack.json",
                     {{{"", "stack", "acme-1", Parameter::kernel_overhead}, 5e-6, 9, 0.1, ""},
                      {{"", "stack", "", Parameter::matrix_efficiency}, 0.7, 9, 0.1, ""},
-                     {{"", "stack", "acme-2", Parameter::dram_efficiency}, 0.6, 9, 0.1, ""}},
+                     {{"", "stack", "acme-2", Parameter::dram_efficiency}, 0.6, 9, 0.1, ""},
+                     {{"", "stack", "", Parameter::lookup_cycles}, 7, 9, 0.1, ""},
+                     {{"", "stack", "acme-2", Parameter::lookup_cycles}, 8, 9, 0.1, ""}},
                     "a fit", "2026-11-21");
+    const json lookup = json::parse(text)["kernels"]["lookup"]["cycles"];
+    CHECK(lookup["value"] == 7);
+    CHECK(lookup["by_generation"]["acme-2"]["value"] == 8);
     const json parameters = json::parse(text)["parameters"];
     CHECK(parameters["kernel_overhead"]["value"] == 2);
     CHECK(parameters["kernel_overhead"]["by_generation"]["acme-1"]["value"] == 5);

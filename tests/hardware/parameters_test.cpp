@@ -17,6 +17,7 @@ TEST_CASE("a parameter's row agrees with itself", "[hardware]") {
         CHECK(parse_parameter(info.name) == parameter);
         CHECK(info.low < info.high);
         CHECK_FALSE(info.doc.empty());
+        CHECK(parameter_of(info.kernel, info.key) == parameter);
         // Who pays for starting or on the host pays a fixed cost; a rate of a memory prices its traffic.
         if (info.role == ParameterRole::start || info.role == ParameterRole::host ||
             info.role == ParameterRole::fallback)

@@ -90,6 +90,34 @@ TEST_CASE("a stack's mistakes are findings", "[hardware]") {
     CHECK_THROWS_WITH(database.runtime("worse"), Catch::Contains("/parameters/matrix_efficiency/value"));
 }
 
+TEST_CASE("a row of kernels states the cost of one kind, by generation like any other", "[hardware]") {
+    TemporaryDatabase files;
+    auto stack = small_runtime("stack");
+    const nlohmann::json cost = {{"value", 7}, {"unit", "cycles"}, {"source", "S1"}};
+    stack["kernels"]["lookup"]["cycles"] = cost;
+    stack["kernels"]["depthwise"] = {
+        {"efficiency", {{"by_generation", {{"acme-1", {{"value", 0.5}, {"unit", "1"}, {"source", "S2"}}}}}}}};
+    files.add_runtime(stack);
+    files.add_device(small_device("Acme-1"));
+    auto wrong = small_runtime("wrong");
+    wrong["kernels"]["lookup"]["passes"] = cost;
+    wrong["parameters"]["lookup_cycles"] = cost;
+    files.add_runtime(wrong);
+    const HardwareDatabase database(files.root());
+    const auto runtime = database.runtime("stack");
+    REQUIRE(runtime->findings.empty());
+    const ParameterSet set = resolve_parameters(*database.device("Acme-1").device, *runtime);
+    CHECK(set.get(Parameter::lookup_cycles, 0) == 7);
+    CHECK(set.get(Parameter::depthwise_efficiency, 0) == 0.5);
+    CHECK(place_in_stack(Parameter::lookup_cycles) == "/kernels/lookup/cycles");
+    CHECK(place_in_stack(Parameter::sync_time) == "/parameters/sync_time");
+    const auto& findings = database.runtime("wrong")->findings;
+    REQUIRE(findings.size() == 2);
+    CHECK(findings[0].where == "/parameters/lookup_cycles");
+    CHECK_THAT(findings[0].hint, Catch::Contains("/kernels/lookup/cycles"));
+    CHECK(findings[1].where == "/kernels/lookup/passes");
+}
+
 TEST_CASE("deployments are listed and looked up", "[hardware]") {
     TemporaryDatabase files;
     files.add_device(small_device("Acme-1"));

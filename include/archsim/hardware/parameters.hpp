@@ -11,10 +11,25 @@
 
 namespace archsim {
 
+// row(kernel, cost, ...) for each kernel that a row of the table lists; the preprocessor scans a list once
+// for each.
+#define ARCHSIM_EACH_KERNEL(row, cost, unit, low, high, prices, kind, role, doc, kernel, ...)                \
+    row(kernel, cost, unit, low, high, prices, kind, role, doc)                                              \
+        __VA_OPT__(ARCHSIM_NEXT_KERNEL ARCHSIM_PARENTHESES(row, cost, unit, low, high, prices, kind, role,   \
+                                                           doc, __VA_ARGS__))
+#define ARCHSIM_NEXT_KERNEL() ARCHSIM_EACH_KERNEL
+#define ARCHSIM_PARENTHESES ()
+#define ARCHSIM_SCAN(...) ARCHSIM_SCAN9(ARCHSIM_SCAN9(ARCHSIM_SCAN9(__VA_ARGS__)))
+#define ARCHSIM_SCAN9(...) ARCHSIM_SCAN3(ARCHSIM_SCAN3(ARCHSIM_SCAN3(__VA_ARGS__)))
+#define ARCHSIM_SCAN3(...) __VA_ARGS__
+
 enum class Parameter : std::uint16_t {
 #define ARCHSIM_PARAMETER(id, unit, low, high, prices, kind, role, doc) id,
+#define ARCHSIM_ROW(kernel, cost, unit, low, high, prices, kind, role, doc) kernel##_##cost,
+#define ARCHSIM_KERNEL_COST(...) ARCHSIM_SCAN(ARCHSIM_EACH_KERNEL(ARCHSIM_ROW, __VA_ARGS__))
 #include "archsim/hardware/parameters.def"
 #undef ARCHSIM_PARAMETER
+#undef ARCHSIM_ROW
     count_
 };
 inline constexpr std::size_t kParameterCount = static_cast<std::size_t>(Parameter::count_);
@@ -41,12 +56,19 @@ struct ParameterInfo {
     ParameterKind kind;
     ParameterRole role;
     std::string_view doc;
+    std::string_view kernel; ///< row of a stack's "kernels" that states it; empty: its "parameters" do
+    std::string_view key;    ///< there
 };
 inline constexpr std::array<ParameterInfo, kParameterCount> kParameterInfos = {{
 #define ARCHSIM_PARAMETER(id, unit, low, high, prices, kind, role, doc)                                      \
-    {#id, unit, low, high, Priced::prices, ParameterKind::kind, ParameterRole::role, doc},
+    {#id, unit, low, high, Priced::prices, ParameterKind::kind, ParameterRole::role, doc, {}, #id},
+#define ARCHSIM_ROW(kernel, cost, unit, low, high, prices, kind, role, doc)                                  \
+    {#kernel "_" #cost,   unit, low,     high, Priced::prices, ParameterKind::kind,                          \
+     ParameterRole::role, doc,  #kernel, #cost},
 #include "archsim/hardware/parameters.def"
 #undef ARCHSIM_PARAMETER
+#undef ARCHSIM_ROW
+#undef ARCHSIM_KERNEL_COST
 }};
 constexpr const ParameterInfo& info_of(Parameter p) {
     return kParameterInfos[static_cast<std::size_t>(p)];
@@ -55,6 +77,13 @@ constexpr const ParameterInfo& info_of(Parameter p) {
 constexpr std::optional<Parameter> parse_parameter(std::string_view name) {
     for (std::size_t i = 0; i < kParameterCount; ++i)
         if (kParameterInfos[i].name == name)
+            return static_cast<Parameter>(i);
+    return std::nullopt;
+}
+/// By its key in a row of "kernels" ("lookup", "cycles"), or among a stack's "parameters" ("", "sync_time").
+constexpr std::optional<Parameter> parameter_of(std::string_view kernel, std::string_view key) {
+    for (std::size_t i = 0; i < kParameterCount; ++i)
+        if (kParameterInfos[i].kernel == kernel && kParameterInfos[i].key == key)
             return static_cast<Parameter>(i);
     return std::nullopt;
 }

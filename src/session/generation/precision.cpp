@@ -50,40 +50,24 @@ std::string measured_language_runtime(const Session& session, std::string_view h
     return other != device->runtimes.end() ? *other : usual;
 }
 
-/// Where a stack states the storage of quantised weights.
-struct WeightParameters {
-    Precision format;
-    Parameter weight_bits, head_bits, table_bits; ///< count_: not stated apart
-};
-constexpr WeightParameters kWeightParameters[] = {
-    {Precision::int4, Parameter::int4_weight_bits, Parameter::int4_head_bits, Parameter::int4_table_bits},
-    {Precision::int8, Parameter::int8_weight_bits, Parameter::int8_head_bits, Parameter::int8_table_bits},
-    {Precision::fp8, Parameter::count_, Parameter::fp8_head_bits, Parameter::count_},
-    {Precision::fp4, Parameter::fp4_weight_bits, Parameter::fp4_head_bits, Parameter::count_},
-};
-
 /// Whether a stack keeps weights alone in a format. One that states their bits by generation does so on the
 /// devices of these.
 static bool offers_weights_alone(const Machine& machine, Precision format) {
     const Runtime& runtime = *machine.runtime;
     if (!contains(runtime.weight_only, format))
         return false;
-    for (const WeightParameters& row : kWeightParameters)
-        if (row.format == format)
-            for (const ParameterEntry& entry : runtime.parameters)
-                if (entry.parameter == row.weight_bits && !entry.by_generation.empty() &&
-                    !entry.value.known())
-                    return machine.parameters.fact(row.weight_bits).known();
+    if (const auto bits = parameter_of(name_of(format), "weight_bits"))
+        for (const ParameterEntry& entry : runtime.parameters)
+            if (entry.parameter == *bits && !entry.by_generation.empty() && !entry.value.known())
+                return machine.parameters.fact(*bits).known();
     return true;
 }
 
 /// Whether a stack keeps weights of a narrow float in files of its own, which store the output projection
 /// narrow, too.
 static bool writes_files(const Machine& machine, Precision format) {
-    for (const WeightParameters& row : kWeightParameters)
-        if (row.format == format && machine.parameters.fact(row.head_bits).known())
-            return machine.param(row.head_bits, 0) < bits_of(Precision::bf16);
-    return false;
+    const auto bits = parameter_of(name_of(format), "head_bits");
+    return bits && machine.parameters.fact(*bits).value < bits_of(Precision::bf16);
 }
 
 /// A uniform integer request to a stack that was not made for language models, and of which nobody knows how
@@ -185,25 +169,24 @@ ExecutedPrecision language_precision(const Machine& machine, const PrecisionConf
     if (unpacked && result.supported && result.note.empty())
         result.note =
             fmt::format("computes in {}: no native {}", name_of(runs.compute), name_of(runs.weights));
-    for (const WeightParameters& row : kWeightParameters) {
-        if (row.format != runs.weights)
-            continue;
+    const auto take = [&](double& bits, Precision format, std::string_view key) {
+        const auto stated = parameter_of(name_of(format), key);
+        if (stated)
+            bits = machine.param(*stated, 0);
+        return stated.has_value();
+    };
+    if (take(runs.head_bits, runs.weights, "head_bits")) {
+        take(runs.table_bits, runs.weights, "table_bits");
         if (requested.weight_bits_overhead != 0) // a type of file that says so itself
             runs.weight_bits_overhead = requested.weight_bits_overhead;
-        else if (row.weight_bits != Parameter::count_)
-            runs.weight_bits_overhead =
-                machine.param(row.weight_bits, bits_of(runs.weights)) - bits_of(runs.weights);
-        runs.head_bits = machine.param(row.head_bits, 0);
-        if (row.table_bits != Parameter::count_)
-            runs.table_bits = machine.param(row.table_bits, 0);
+        else if (double bits = 0; take(bits, runs.weights, "weight_bits"))
+            runs.weight_bits_overhead = bits > 0 ? bits - bits_of(runs.weights) : 0;
         if (const Fact& bits = machine.parameters.fact(Parameter::kv_cache_bits); bits.known())
             runs.kv_cache = cache_format(bits.value, runs.activations);
     }
     if (kv_cache)
         runs.kv_cache = *kv_cache;
-    if (runs.kv_cache == Precision::int8 || runs.kv_cache == Precision::int4)
-        runs.cache_bits = machine.param(
-            runs.kv_cache == Precision::int8 ? Parameter::int8_cache_bits : Parameter::int4_cache_bits, 0);
+    take(runs.cache_bits, runs.kv_cache, "cache_bits");
     return result;
 }
 

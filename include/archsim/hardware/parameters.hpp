@@ -69,6 +69,12 @@ inline constexpr std::array<ParameterInfo, kParameterCount> kParameterInfos = {{
 #undef ARCHSIM_PARAMETER
 #undef ARCHSIM_ROW
 #undef ARCHSIM_KERNEL_COST
+#undef ARCHSIM_EACH_KERNEL
+#undef ARCHSIM_NEXT_KERNEL
+#undef ARCHSIM_PARENTHESES
+#undef ARCHSIM_SCAN
+#undef ARCHSIM_SCAN9
+#undef ARCHSIM_SCAN3
 }};
 constexpr const ParameterInfo& info_of(Parameter p) {
     return kParameterInfos[static_cast<std::size_t>(p)];

@@ -35,12 +35,12 @@ int main(int argc, char** argv) {
         save.add_to(flags, argc, argv);
     };
     const auto body = [&] {
-        request.model = model.taken("analyze_batch");
+        request.models = {model.taken("analyze_batch")};
         request.batches = cli::parse_batches(fmt::format("{}", fmt::join(batches, ",")), "--batch-sizes");
         question.put_into(request);
         const std::vector<std::int64_t> counts = question.numbers("devices");
         request.device_counts.assign(counts.begin(), counts.end());
-        request.limits = decisions.request(metric::throughput);
+        request.decision = decisions.request(metric::throughput);
         const Session session = question.open(request.hardware);
         const BatchAnalysis sweep = [&] {
             cli::Progress progress("estimating", output.quiet);

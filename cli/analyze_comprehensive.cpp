@@ -13,7 +13,7 @@ constexpr const char* kExamples = R"(  analyze_comprehensive resnet50 --hardware
 int main(int argc, char** argv) {
     using namespace archsim;
     BatchRequest request;
-    std::string hardware, batches;
+    std::string batches;
     int top = -1; ///< not given
     cli::QuestionOptions question;
     cli::DecisionOptions decisions;
@@ -25,7 +25,9 @@ int main(int argc, char** argv) {
     const auto setup = [&](cli::Flags& flags) {
         flags.add_document("analyze_comprehensive", schema_of<ComprehensiveAnalysis, ComprehensiveView>);
         model.add_to(flags);
-        flags.add_option("--hardware", hardware, "device: NAME, NAME@MODE or a device file", "DEVICE")
+        flags
+            .add_option("--hardware", request.hardware.emplace_back(),
+                        "device: NAME, NAME@MODE or a device file", "DEVICE")
             .required();
         question.add_to(flags, {.duty = true});
         flags.add_option("--batch-sizes", batches, "also at these batch sizes, e.g. 1,8,32 or 1,2,4,...,64",
@@ -42,23 +44,22 @@ int main(int argc, char** argv) {
         save.add_to(flags, argc, argv);
     };
     const auto body = [&] {
-        request.model = model.taken("analyze_comprehensive");
+        request.models = {model.taken("analyze_comprehensive")};
         view.described = top >= 0;
         view.top = top >= 0 ? top : view.top;
-        request.hardware = {hardware};
         if (!batches.empty())
             request.batches = cli::parse_batches(batches, "--batch-sizes");
         question.put_into(request);
-        request.limits = decisions.request(metric::latency);
-        const Session session = question.open(hardware);
+        request.decision = decisions.request(metric::latency);
+        const Session session = question.open(request.hardware);
         const ComprehensiveAnalysis analysis = [&] {
             cli::Progress progress("estimating", output.quiet);
             request.progress = [&](std::size_t done, std::size_t total) { progress.show(done, total); };
             return analyze_comprehensive(session, request);
         }();
-        save.save({&analysis.result, 1}, request.workload.batch);
-        output.emit(output.drawn(analysis, view) + check.text(session, {&analysis.result, 1}, output));
-        return cli::exit_code_of(std::span(&analysis.result, 1), request.limits);
+        save.save(analysis.comparison.results, request.workload.batch);
+        output.emit(output.drawn(analysis, view) + check.text(session, analysis.comparison.results, output));
+        return cli::exit_code_of(analysis.comparison.results, request.decision);
     };
     return cli::run_tool(argc, argv, "analyze_comprehensive",
                          "Reports everything about a neural network on one device.", kExamples, setup, body);

@@ -41,31 +41,14 @@ static const QuestionField* field_of(const OptionFacts& option) {
 }
 
 static Json value_schema(const QuestionField& field) {
-    switch (field.kind) {
-    case FieldKind::whole: // "8k" too
-        return field.low == 0 && field.high == 0
-                   ? Json{{"type", {"integer", "string"}}}
-                   : Json{{"type", {"integer", "string"}}, {"minimum", field.low}, {"maximum", field.high}};
-    case FieldKind::real:
-        return {{"type", {"number", "string"}}};
-    case FieldKind::truth:
-        return {{"type", "boolean"}};
-    case FieldKind::sizes:
-        return {{"type", "object"}, {"additionalProperties", {{"type", "integer"}}}};
-    case FieldKind::lists:
-        return {{"type", "object"},
-                {"additionalProperties", {{"type", "array"}, {"items", {{"type", "integer"}}}}}};
-    case FieldKind::reals:
-        return {{"type", "object"}, {"additionalProperties", {{"type", "number"}}}};
-    case FieldKind::texts:
-        return {{"type", "array"}, {"items", {{"type", "string"}}}};
-    case FieldKind::text:
-    case FieldKind::file:
-        break;
-    }
-    Json schema = {{"type", "string"}};
-    if (!field.choices.empty())
-        schema["enum"] = field.choices;
+    if (field.kind == FieldKind::text || field.kind == FieldKind::file)
+        return field.choices.empty() ? Json{{"type", "string"}}
+                                     : Json{{"type", "string"}, {"enum", field.choices}};
+    if (field.kind != FieldKind::whole && field.kind != FieldKind::real)
+        return field_schema(field.kind, {});
+    Json schema = {{"type", {field.kind == FieldKind::whole ? "integer" : "number", "string"}}}; // "8k" too
+    if (field.kind == FieldKind::whole && (field.low != 0 || field.high != 0))
+        schema.update({{"minimum", field.low}, {"maximum", field.high}});
     return schema;
 }
 
@@ -123,12 +106,8 @@ static void expect_inside(const std::string& text, const std::string& key, const
 static std::string scalar_text(const Json& value, const std::string& key) {
     if (value.is_string())
         return value.get<std::string>();
-    if (value.is_number_unsigned())
-        return fmt::format("{}", value.get<std::uint64_t>());
-    if (value.is_number_integer())
-        return fmt::format("{}", value.get<std::int64_t>());
     if (value.is_number() && std::isfinite(value.get<double>()))
-        return fmt::format("{}", value.get<double>());
+        return value.dump();
     throw UsageError(fmt::format("{}: expected a text or a number", key));
 }
 

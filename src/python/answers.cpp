@@ -308,7 +308,10 @@ void bind_answers(py::Module& m) {
         "batches",
         [](const Session& session, const std::string& model, const std::vector<std::string>& hardware,
            const AskedSizes& sizes, const py::Keywords& fields) {
-            BatchRequest request{.model = model, .hardware = hardware, .batches = batch_sizes(sizes)};
+            BatchRequest request;
+            request.models = {model};
+            request.hardware = hardware;
+            request.batches = batch_sizes(sizes);
             Question asked = question(fields, {"batch_size"});
             request.workload = std::move(asked.workload);
             request.conditions = std::move(asked.conditions);

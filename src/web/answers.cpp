@@ -156,18 +156,16 @@ static Json row_json(const Result& result, int place) {
 }
 
 Json answer_device(const Session& session, const Question& question) {
-    ComprehensiveAnalysis analysis;
-    analysis.result = session.estimate(question.workload, only_device(question), question.conditions);
-    const std::span one(&analysis.result, 1);
-    analysis.decision = decide(one, question.limits);
-    analysis.kinds = breakdown_by_kind(analysis.result);
+    only_device(question);
+    const ComprehensiveAnalysis analysis{compare(session, question), {}};
+    const Result& result = analysis.result();
     Report report = describe(analysis, {.verbose = true});
     shorten(report);
     std::get<Heading>(report.blocks.front()).text = "Overview"; // the page has the title already
-    return {{"title", fmt::format("{} on {}", analysis.result.model->title, hardware_label(analysis.result))},
-            {"status", status_text(analysis.result.estimate)},
+    return {{"title", fmt::format("{} on {}", result.model->title, hardware_label(result))},
+            {"status", status_text(result.estimate)},
             {"sections", sections(report, "device")},
-            {"graph", graph_json(analysis.result)}};
+            {"graph", graph_json(result)}};
 }
 
 Json answer_trace(const Session& session, const Question& question) {

@@ -13,7 +13,7 @@ namespace {
 
 BatchRequest request_for(std::vector<std::string> hardware) {
     BatchRequest request;
-    request.model = "resnet18";
+    request.models = {"resnet18"};
     request.hardware = std::move(hardware);
     request.batches = {16, 1, 4, 4, 64};
     return request;
@@ -52,12 +52,12 @@ TEST_CASE("limits leave only the batches that keep them", "[report][batch]") {
     auto request = request_for({"A100"});
     const BatchAnalysis all = analyze_batches(test::shipped_session(), request);
     const double at_4 = all.series[0].results[1].estimate.latency_s;
-    request.limits.constraints = {{&metric::latency, at_4 * 1.001}};
+    request.decision.constraints = {{&metric::latency, at_4 * 1.001}};
     const BatchAnalysis limited = analyze_batches(test::shipped_session(), request);
     const BestBatches best = best_batches(limited.series[0]);
     REQUIRE(best.throughput);
     CHECK(limited.series[0].batches[*best.throughput] == 4);
-    request.limits.constraints = {{&metric::latency, 1e-9}};
+    request.decision.constraints = {{&metric::latency, 1e-9}};
     const BatchAnalysis none = analyze_batches(test::shipped_session(), request);
     CHECK_FALSE(best_batches(none.series[0]).throughput);
     const std::string text = render(describe(none), Format::text, {200});
@@ -69,22 +69,23 @@ TEST_CASE("limits leave only the batches that keep them", "[report][batch]") {
 TEST_CASE("a comprehensive analysis adds up", "[report][comprehensive]") {
     auto request = request_for({"KPU-T64@6W"});
     request.batches.clear();
-    request.limits.constraints = {{&metric::power, 100.0}};
+    request.decision.constraints = {{&metric::power, 100.0}};
     const ComprehensiveAnalysis analysis = analyze_comprehensive(test::shipped_session(), request);
-    REQUIRE(analysis.result.ok());
+    const Result& result = analysis.result();
+    REQUIRE(result.ok());
     double latency = 0, subgraphs = 0;
-    for (const KindShare& share : analysis.kinds) {
+    for (const KindShare& share : breakdown_by_kind(result)) {
         latency += share.latency_s;
         subgraphs += share.subgraphs;
     }
-    CHECK(latency == Approx(analysis.result.estimate.latency_s));
-    CHECK(subgraphs == static_cast<double>(analysis.result.estimate.subgraphs.size()));
-    CHECK(analysis.decision.qualifies.at(0));
+    CHECK(latency == Approx(result.estimate.latency_s));
+    CHECK(subgraphs == static_cast<double>(result.estimate.subgraphs.size()));
     const auto document = nlohmann::json::parse(to_json(analysis));
+    CHECK(document.at("decision").at("verdicts").at(0).at("qualifies") == true);
     double energy = 0;
     for (const auto& event : document.at("energy_events"))
         energy += event.at("energy_j").get<double>();
-    CHECK(energy / analysis.result.estimate.batch == Approx(analysis.result.estimate.energy_per_inference_j));
+    CHECK(energy / result.estimate.batch == Approx(result.estimate.energy_per_inference_j));
     for (const Format format : {Format::text, Format::markdown, Format::csv, Format::html})
         CHECK_FALSE(render(describe(analysis, {}), format).empty());
 }

@@ -269,7 +269,7 @@ TEST_CASE("what may not lead wins no line of servers, sizes and one machine", "[
 
 TEST_CASE("what may not lead is said to be so by batches, budgets and checks of models", "[report][policy]") {
     BatchRequest batched;
-    batched.model = "resnet50";
+    batched.models = {"resnet50"};
     batched.hardware = {kDoubted};
     batched.batches = {1, 8, 64};
     const BatchAnalysis batches = analyze_batches(session(), batched);

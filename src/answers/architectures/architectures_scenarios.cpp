@@ -196,8 +196,7 @@ void add_sweep_lines(const ArchitectureComparison& c, std::vector<std::string>& 
 
 void add_batch_sweep(const ArchitectureComparison& c, Report& report) {
     const BatchSweep& s = *c.batch_sweep;
-    add_blocks(report, Heading{2, fmt::format("Batch sweep: {}", c.model->title)},
-               Heading{3, best_batch_heading(s.analysis) + ":"}, best_batch_facts(s.analysis, c.labels));
+    report.blocks.push_back(Heading{2, fmt::format("Batch sweep: {}", c.model->title)});
     Bullets bullets;
     for (const Crossover& x : s.crossovers)
         bullets.items.push_back(crossover_text(c, x));

@@ -120,12 +120,12 @@ static std::string region_operation(const ArchitectureComparison& c, const Commo
 /// A row per layer, a column per architecture: how many times the best of them it takes.
 static Chart region_chart(const ArchitectureComparison& c, const Metric& shown,
                           const std::vector<LayerRow>& layers) {
-    Chart chart;
-    chart.kind = ChartKind::heat_map;
-    chart.title = fmt::format("{} of each subgraph, times that of the least", shown.title);
-    chart.x_title = "architecture";
-    chart.y_title = "times the least";
-    chart.y_log = true;
+    Chart chart{ChartKind::heat_map,
+                fmt::format("{} of each subgraph, times that of the least", shown.title),
+                "architecture",
+                "times the least",
+                false,
+                true};
     for (const LayerRow& layer : layers) {
         double least = std::numeric_limits<double>::infinity();
         for (const double value : layer.values)
@@ -133,12 +133,9 @@ static Chart region_chart(const ArchitectureComparison& c, const Metric& shown,
                 least = std::min(least, value);
         ChartSeries series{fmt::format("{} {}", *layer.id, layer.operation), {}};
         for (std::size_t i = 0; i < layer.values.size(); ++i)
-            series.points.push_back({c.labels[c.compared[i]],
-                                     0,
-                                     layer.values[i] / least,
-                                     {},
-                                     {},
-                                     format_ratio(layer.values[i] / least)});
+            series.points.push_back({.label = c.labels[c.compared[i]],
+                                     .y = layer.values[i] / least,
+                                     .hover = format_ratio(layer.values[i] / least)});
         chart.series.push_back(std::move(series));
     }
     return chart;

@@ -237,13 +237,10 @@ static std::vector<Placed> placed_by(const ArchitectureComparison& c, const Metr
     std::vector<Placed> order;
     const bool measured_alone =
         std::ranges::count_if(c.results, [](const Result& r) { return r.ok() && may_lead(r.estimate); }) >= 2;
-    for (std::size_t i = 0; i < c.results.size(); ++i)
-        if (const auto value = measured_alone && !may_lead(c.results[i].estimate)
-                                   ? std::nullopt
-                                   : value_of(c.results[i], metric, c.request.decision.cost))
-            order.push_back({*value, i});
-    std::ranges::stable_sort(
-        order, [&](const Placed& a, const Placed& b) { return better(metric, a.value, b.value); });
+    for (const Rank& rank : rank_results(c.results, metric, c.request.decision.cost))
+        if (const auto value = value_of(c.results[rank.result], metric, c.request.decision.cost);
+            value && (!measured_alone || may_lead(c.results[rank.result].estimate)))
+            order.push_back({*value, rank.result});
     return order;
 }
 

@@ -202,12 +202,14 @@ class Search {
 
 BatchSweep run_batch_sweep(const Session& session, const CompareArchitecturesRequest& request,
                            const std::vector<ArchitectureChoice>& choices) {
-    BatchRequest asked{.workload = request.workload,
-                       .conditions = request.conditions,
-                       .batches = request.batch_sweep,
-                       .limits = request.decision};
-    asked.conditions.keep_subgraphs = false;
+    BatchRequest asked;
+    asked.models = {request.model};
     asked.hardware = mapped(choices, &ArchitectureChoice::hardware);
+    asked.workload = request.workload;
+    asked.conditions = request.conditions;
+    asked.conditions.keep_subgraphs = false;
+    asked.decision = request.decision;
+    asked.batches = request.batch_sweep;
     BatchSweep out{analyze_batches(session, asked), {}};
     const std::vector<std::int64_t>& batches = out.analysis.batches;
     Workload workload = request.workload;

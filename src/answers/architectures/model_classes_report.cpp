@@ -155,22 +155,19 @@ static Table times_table(const ModelClassComparison& c, const Metric& metric, co
 
 /// A row per class, a column per architecture.
 static Chart times_chart(const ModelClassComparison& c) {
-    Chart chart;
-    chart.kind = ChartKind::heat_map;
-    chart.title = "Speed by model class";
-    chart.x_title = "architecture";
-    chart.y_title = fmt::format("times faster than {}", c.labels[c.baseline]);
-    chart.y_log = true;
+    Chart chart{ChartKind::heat_map,
+                "Speed by model class",
+                "architecture",
+                fmt::format("times faster than {}", c.labels[c.baseline]),
+                false,
+                true};
     for (const ModelClassRow& row : c.rows) {
         ChartSeries series{std::string(row.what.title), {}};
         for (std::size_t i = 0; i < c.labels.size(); ++i) {
             const auto times = times_better(c, row, i, metric::latency);
-            series.points.push_back({c.labels[i],
-                                     0,
-                                     times.value_or(std::numeric_limits<double>::quiet_NaN()),
-                                     {},
-                                     {},
-                                     times ? format_ratio(*times) : std::string()});
+            series.points.push_back({.label = c.labels[i],
+                                     .y = times.value_or(std::numeric_limits<double>::quiet_NaN()),
+                                     .hover = times ? format_ratio(*times) : std::string()});
         }
         chart.series.push_back(std::move(series));
     }
@@ -254,35 +251,30 @@ struct ClassCell {
     const ModelClassComparison* comparison;
     const ModelClassRow* row;
     std::size_t architecture;
+
+    const Result& result() const { return row->results[architecture]; }
 };
 
 static std::vector<ColumnOf<ClassCell>> class_columns() {
     using C = ClassCell;
     const auto times = [](const Metric& metric) {
         return [&metric](const C& cell) {
-            const auto value = times_better(*cell.comparison, *cell.row, cell.architecture, metric);
-            return number_cell(value.has_value(), value.value_or(0));
+            return times_better(*cell.comparison, *cell.row, cell.architecture, metric);
         };
     };
     const auto value = [](const Metric& metric) {
-        return [&metric](const C& cell) {
-            const auto own = value_of(cell.row->results[cell.architecture], metric);
-            return number_cell(own.has_value(), own.value_or(0));
-        };
+        return [&metric](const C& cell) { return value_of(cell.result(), metric); };
     };
     const auto text = [](const char* key, const char* meaning, auto of) {
-        return ColumnOf<C>{plain_column(key),
-                           [of](const C& cell) { return text_cell(std::string(of(cell))); }, CellType::text,
-                           meaning};
+        return ColumnOf<C>{plain_column(key), of, CellType::text, meaning};
     };
-    const auto result = [](const C& cell) -> const Result& { return cell.row->results[cell.architecture]; };
     return {
         text("class", "of models", [](const C& cell) { return cell.row->what.title; }),
         text("model", "that stands for it", [](const C& cell) { return cell.row->what.model; }),
         text("architecture", "", [](const C& cell) { return cell.comparison->labels[cell.architecture]; }),
-        text("hardware", "", [=](const C& cell) { return result(cell).hardware; }),
-        text("runtime", "software stack", [=](const C& cell) { return runtime_label(result(cell)); }),
-        text("status", "", [=](const C& cell) { return status_text(result(cell).estimate); }),
+        text("hardware", "", [](const C& cell) { return cell.result().hardware; }),
+        text("runtime", "software stack", [](const C& cell) { return runtime_label(cell.result()); }),
+        text("status", "", [](const C& cell) { return status_text(cell.result().estimate); }),
         {plain_column(metric::latency.field), value(metric::latency), CellType::number, "of the batch"},
         {plain_column(metric::energy.field), value(metric::energy), CellType::number, "of an item"},
         {plain_column("times_faster"), times(metric::latency), CellType::number, "than the baseline"},

@@ -2,18 +2,16 @@
 
 #include "core/lists.hpp"
 #include "core/text.hpp"
-#include "hardware/energy_table.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/ranking_table.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
 #include "result/generation_metrics.hpp"
-#include "session/other_conditions.hpp"
-#include "session/usual_precision.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace archsim {
 
@@ -50,101 +48,58 @@ BestBatches best_batches(const BatchSeries& series) {
     return best;
 }
 
-BatchAnalysis analyze_batches(const Session& session, const BatchRequest& request) {
+BatchAnalysis analyze_batches(const Session& session, BatchRequest request) {
     BatchAnalysis sweep;
     sweep.batches = request.batches;
-    sweep.limits = request.limits;
     std::ranges::sort(sweep.batches);
     sweep.batches.erase(std::unique(sweep.batches.begin(), sweep.batches.end()), sweep.batches.end());
     if (sweep.batches.empty() || sweep.batches.front() < 1)
         throw UsageError("batch sizes: give at least one, each 1 or more");
-    for (const std::string& hardware : with_every_mode(session.hardware(), request.hardware)) {
-        session.hardware().device(hardware); // unknown names stop here, before any work
-        sweep.series.insert(sweep.series.end(), std::max<std::size_t>(1, request.device_counts.size()),
-                            {hardware, sweep.batches});
-    }
-    std::size_t done = 0;
-    Workload workload = request.workload;
-    Conditions conditions = request.conditions;
-    if (!request.model.empty())
-        workload.model = session.load(request.model);
-    workload = usual_question(std::move(workload));
+    request.conditions.keep_subgraphs = false;
+    sweep.limits = std::exchange(request.decision, {}); // limits are of all batches together
+    request.decision.cost = sweep.limits.cost;
     for (const std::int64_t batch : sweep.batches) {
-        workload.batch = batch;
-        for (std::size_t i = 0; i < sweep.series.size(); ++i) {
-            if (!request.device_counts.empty())
-                conditions.devices = request.device_counts[i % request.device_counts.size()];
-            BatchSeries& series = sweep.series[i];
-            series.results.push_back(session.estimate(workload, series.hardware, conditions));
-            if (request.progress)
-                request.progress(++done, sweep.batches.size() * sweep.series.size());
+        request.workload.batch = batch;
+        ModelComparison at = compare_models(session, request);
+        const std::size_t rows = at.results.size() / at.request.hardware.size(); // of a device
+        for (std::size_t i = 0; i < at.results.size(); ++i) {
+            if (batch == sweep.batches.front())
+                sweep.series.push_back({at.request.hardware[i / rows], sweep.batches});
+            sweep.series[i].results.push_back(std::move(at.results[i]));
         }
+        sweep.limits.cost = at.request.decision.cost;
+        if (request.progress)
+            request.progress(sweep.series.front().results.size(), sweep.batches.size());
     }
     for (BatchSeries& series : sweep.series)
         series.decision = decide(series.results, sweep.limits);
     return sweep;
 }
 
-/// Words about one series, whose batches are judged by the time of a batch or of a token.
-class BatchWords {
-  public:
-    explicit BatchWords(const BatchSeries& series)
-        : series_(series), by_(batch_metrics(series)), tokens_(*by_.rate != metric::throughput) {}
-
-    /// "batch 64: 2317 /s, 27.6 ms per batch, 15.4 mJ per item, 1.2 GB"
-    std::string whole(std::size_t i) const {
-        return fmt::format("batch {}: {}, {} per {}, {} per {}, {}", series_.batches[i], text(i, *by_.rate),
-                           text(i, *by_.time), tokens_ ? "token" : "batch", text(i, *by_.energy),
-                           tokens_ ? "token" : "item", text(i, metric::memory));
-    }
-
-    /// The batch that does most, the one that is good enough, the one that answers first.
-    std::string line(const BestBatches& best) const {
-        const std::size_t most = *best.throughput, knee = *best.knee, first = *best.latency;
-        std::string line =
-            fmt::format("batch {} has the most throughput, {}", series_.batches[most], rate_and_time(most));
-        if (knee != most)
-            line += fmt::format("; batch {} reaches {:.0f} % of it, {}", series_.batches[knee],
-                                100 * value_or_nan(series_.results[knee], *by_.rate) /
-                                    value_or_nan(series_.results[most], *by_.rate),
-                                rate_and_time(knee));
-        if (first != most)
-            line += first == knee
-                        ? std::string(" and answers first")
-                        : fmt::format("; batch {} answers first, {}", series_.batches[first], time(first));
+/// The batch that does most, the one that is good enough, the one that answers first: judged by the time of a
+/// batch or of a token.
+static std::string best_words(const BatchSeries& series, const BestBatches& best) {
+    const BatchMetrics by = batch_metrics(series);
+    const bool tokens = *by.rate != metric::throughput;
+    const std::size_t most = *best.throughput, knee = *best.knee, first = *best.latency;
+    const auto value = [&](std::size_t i, const Metric& m) { return value_or_nan(series.results[i], m); };
+    const auto time = [&](std::size_t i) {
+        return fmt::format("{} {}{}", tokens ? "at" : "in", format_value(*by.time, value(i, *by.time)),
+                           tokens ? " per token" : "");
+    };
+    const auto rate_and_time = [&](std::size_t i) {
+        return format_value(*by.rate, value(i, *by.rate)) + " " + time(i);
+    };
+    std::string line =
+        fmt::format("batch {} has the most throughput, {}", series.batches[most], rate_and_time(most));
+    if (knee != most)
+        line += fmt::format("; batch {} reaches {:.0f} % of it, {}", series.batches[knee],
+                            100 * value(knee, *by.rate) / value(most, *by.rate), rate_and_time(knee));
+    if (first == most)
         return line;
-    }
-
-  private:
-    std::string text(std::size_t i, const Metric& m) const {
-        return format_value(m, value_or_nan(series_.results[i], m));
-    }
-    std::string time(std::size_t i) const {
-        return fmt::format("{} {}{}", tokens_ ? "at" : "in", text(i, *by_.time), tokens_ ? " per token" : "");
-    }
-    std::string rate_and_time(std::size_t i) const { return text(i, *by_.rate) + " " + time(i); }
-
-    const BatchSeries& series_;
-    const BatchMetrics by_;
-    const bool tokens_;
-};
-
-/// A line for each batch that is best in something: "Most throughput, knee: batch 64: ...".
-static void add_points(const BatchSeries& series, const BestBatches& best, Facts& facts) {
-    std::vector<std::pair<std::size_t, std::string>> points;
-    for (const auto& [at, what] : {std::pair{best.throughput, "Most throughput"},
-                                   {best.knee, "Knee"},
-                                   {best.latency, "Least latency"},
-                                   {best.energy, "Least energy"}}) {
-        const auto known =
-            std::ranges::find_if(points, [&, &index = at](const auto& p) { return p.first == index; });
-        if (known != points.end())
-            known->second += ", " + first_lower(what);
-        else if (at)
-            points.emplace_back(*at, what);
-    }
-    for (auto& [at, what] : points)
-        facts.add(std::move(what), BatchWords(series).whole(at), 1);
+    return line + (first == knee
+                       ? std::string(" and answers first")
+                       : fmt::format("; batch {} answers first, {}", series.batches[first], time(first)));
 }
 
 static std::string without_best(const BatchSeries& series) {
@@ -281,19 +236,6 @@ static std::vector<std::string> labels_of(const BatchSeries& series) {
     });
 }
 
-Facts best_batch_facts(const BatchAnalysis& analysis, const std::vector<std::string>& labels) {
-    Facts facts;
-    for (std::size_t i = 0; i < analysis.series.size(); ++i) {
-        const BestBatches best = best_batches(analysis.series[i]);
-        facts.add(labels[i], "");
-        if (!best.throughput)
-            facts.add("None", without_best(analysis.series[i]), 1);
-        else
-            add_points(analysis.series[i], best, facts);
-    }
-    return facts;
-}
-
 std::vector<std::string> batch_lines(const BatchAnalysis& analysis, const std::vector<std::string>& labels) {
     std::vector<std::string> lines;
     for (std::size_t i = 0; i < analysis.series.size(); ++i) {
@@ -303,7 +245,7 @@ std::vector<std::string> batch_lines(const BatchAnalysis& analysis, const std::v
         lines.push_back(fmt::format("{}{}: {}.", labels[i],
                                     best.throughput ? standing_note(series.results[*best.throughput].estimate)
                                                     : std::string(),
-                                    any ? BatchWords(series).line(best) : without_best(series)));
+                                    any ? best_words(series, best) : without_best(series)));
     }
     return lines;
 }
@@ -320,10 +262,6 @@ Members<BatchSeries> batch_series_members(const MetricView& view, const std::str
                  {{"latency_per_item_s", "latency over the batch", [](const RankedResult& r) {
                        return known(r.result->ok(), r.result->estimate.latency_s / r.batch_size);
                    }}})}};
-}
-
-std::string best_batch_heading(const BatchAnalysis& analysis) {
-    return analysis.limits.constraints.empty() ? "Best batch" : "Best batch that keeps the limits";
 }
 
 Chart batch_chart(const BatchAnalysis& sweep, const Metric& metric) {
@@ -366,7 +304,7 @@ Report describe(const BatchAnalysis& sweep, PlainView, Format format) {
         for (const auto& lines : {doubt_lines(series.results), device_warnings(series.results)})
             append(takeaway.lines, lines);
     add_blocks(report, Heading{1, fmt::format("BATCH ANALYSIS: {}", title)}, std::move(takeaway),
-               batch_table(sweep), Heading{2, best_batch_heading(sweep)}, best_batch_facts(sweep, labels));
+               batch_table(sweep));
     if (sweep.limits.active())
         for (const BatchSeries& series : sweep.series)
             add_blocks(report, decision_blocks(series.decision, series.results, labels_of(series)));

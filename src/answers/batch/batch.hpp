@@ -5,7 +5,7 @@
 #include "archsim/compare/decisions.hpp"
 #include "archsim/compare/result.hpp"
 #include "archsim/extend/renderer.hpp"
-#include "archsim/run/session.hpp"
+#include "archsim/run/compare_models.hpp"
 #include "fields/json_members.hpp"
 #include "report/render/answer_document.hpp"
 
@@ -49,32 +49,23 @@ struct BestBatches {
 };
 BestBatches best_batches(const BatchSeries& series);
 
-struct BatchRequest {
-    std::string model = {}; ///< catalogue name or path of the workload's model; empty: it is loaded already
-    Workload workload = {};
-    Conditions conditions = {};
-    std::vector<std::string> hardware = {};
-    std::vector<double> device_counts = {}; ///< each in turn is the conditions' devices; empty: theirs alone
-    std::vector<std::int64_t> batches = {}; ///< each in turn is the workload's; sorted, doubles removed
-    DecisionRequest limits = {};
-    std::function<void(std::size_t done, std::size_t total)> progress = {};
+/// The question of a comparison of one model, at each batch in turn.
+struct BatchRequest : CompareModelsRequest {
+    std::vector<std::int64_t> batches; ///< sorted, doubles removed
+    std::function<void(std::size_t done, std::size_t total)> progress;
 };
 
-/// Estimates every batch on every device. A batch that fails (it does not fit, say) becomes a result with its
-/// reason. Throws InputError for unknown names, UsageError for no batch or one below 1.
-BatchAnalysis analyze_batches(const Session& session, const BatchRequest& request);
+/// Compares the devices at every batch. A batch that fails (it does not fit, say) becomes a result with its
+/// reason. Throws as compare_models does, and UsageError for no batch or one below 1.
+BatchAnalysis analyze_batches(const Session& session, BatchRequest request);
 
 // Throughput, latency, energy and memory against batch, for one or more devices, and the best batch of each.
 
-/// The best batches of every device, which `labels` names in the order of the series.
-Facts best_batch_facts(const BatchAnalysis& analysis, const std::vector<std::string>& labels);
 /// One line per device: the batch that is good enough, the one that does most, the one that answers first.
 std::vector<std::string> batch_lines(const BatchAnalysis& analysis, const std::vector<std::string>& labels);
 /// One device of an analysis: {"best_batch": {"throughput": 64, "latency": 1, "energy": 64, "knee": 32},
 /// "points": [...]}; a best batch is null where none keeps the limits. `points`: their key.
 Members<BatchSeries> batch_series_members(const MetricView& view, const std::string& points);
-/// "Best batch", "Best batch that keeps the limits".
-std::string best_batch_heading(const BatchAnalysis& analysis);
 
 Report describe(const BatchAnalysis& sweep, PlainView view = {}, Format format = Format::text);
 /// {"schema": "archsim.analyze_batch/1", "series": [...]}; unknown values are null.

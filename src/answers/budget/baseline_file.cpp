@@ -1,5 +1,5 @@
-// Estimates of an earlier day as JSON: every number that their differences are explained by. One list of
-// members for each struct is read and written from, so that what is written is what is read.
+// Estimates of an earlier day as JSON: every number that their differences are explained by. Each struct is
+// described once, by the keys of its members: the same description writes it and reads it back.
 
 #include "answers/budget/budget.hpp"
 
@@ -18,175 +18,106 @@ namespace archsim {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kSchema = "archsim.baseline/1";
-
-constexpr std::array kGraph = {Number<GraphRecord>{"repeat", &GraphRecord::repeat},
-                               Number<GraphRecord>{"batch", &GraphRecord::batch},
-                               Number<GraphRecord>{"peak", &GraphRecord::peak},
-                               Number<GraphRecord>{"bandwidth", &GraphRecord::bandwidth},
-                               Number<GraphRecord>{"exponent", &GraphRecord::exponent},
-                               Number<GraphRecord>{"clock_ratio", &GraphRecord::clock_ratio},
-                               Number<GraphRecord>{"latency_s", &GraphRecord::latency_s},
-                               Number<GraphRecord>{"interval_s", &GraphRecord::interval_s},
-                               Number<GraphRecord>{"static_power_w", &GraphRecord::static_power_w}};
-constexpr std::array kRecord = {
-    Number<EstimateRecord>{"batch_size", &EstimateRecord::batch},
-    Number<EstimateRecord>{"weight_bytes", &EstimateRecord::weight_bytes},
-    Number<EstimateRecord>{"activation_bytes", &EstimateRecord::activation_bytes},
-    Number<EstimateRecord>{"kv_cache_bytes", &EstimateRecord::kv_cache_bytes},
-    Number<EstimateRecord>{"workspace_bytes", &EstimateRecord::workspace_bytes},
-    Number<EstimateRecord>{"price_per_s", &EstimateRecord::price_per_s},
-    Number<EstimateRecord>{"seconds_per_inference", &EstimateRecord::seconds_per_inference},
-    Number<EstimateRecord>{"electricity", &EstimateRecord::electricity},
-    Number<EstimateRecord>{"chip_j", &EstimateRecord::chip_j},
-    Number<EstimateRecord>{"chip_w", &EstimateRecord::chip_w}};
-
-/// JSON has no infinity (a device without external memory), and no unknown (energy nobody can price).
-static Json number_json(double value) {
-    if (std::isinf(value))
-        return value > 0 ? "infinite" : "-infinite";
-    return std::isnan(value) ? Json(nullptr) : Json(value);
-}
-
-/// Numbers that are not zero: most members of most kernels are.
-template <class Keys>
-static Json events_json(const double* values, std::size_t count, Keys key_of) {
-    Json out = Json::object();
-    for (std::size_t i = 0; i < count; ++i)
-        if (values[i] != 0)
-            out[std::string(key_of(i))] = number_json(values[i]);
-    return out;
-}
-
-static std::string_view event_key(std::size_t i) {
-    return name_of(static_cast<Event>(i));
-}
-static std::string_view format_key(std::size_t i) {
-    return name_of(kPrecisions[i]);
-}
-
-static Json kernel_json(const KernelRecord& k) {
-    Json out = {{"name", k.name}, {"class", k.kind}, {"operators", k.operators}};
-    const auto write = [&](const char* key, double value) {
-        if (value != 0)
-            out[key] = number_json(value);
-    };
-    write("latency_s", k.latency_s);
-    for (const auto& [key, member] : kRegionTimes)
-        write(key, k.time.*member);
-    out["bound"] = name_of(k.bound);
-    out["events"] = events_json(k.events.counts.data(), kEventCount, event_key);
-    out["macs"] = events_json(k.events.macs.data(), kPrecisionCount, format_key);
-    out["joules"] = events_json(k.energy.joules.data(), kEventCount, event_key);
-    write("static_joules", k.energy.static_joules);
-    return out;
-}
-
-static Json graph_json(const GraphRecord& g) {
-    Json out = {{"name", g.name}};
-    for (const auto& [key, member] : kGraph)
-        out[key] = number_json(g.*member);
-    out["prefetch"] = g.prefetch;
-    out["operators"] = Json::array();
-    for (const OperatorRecord& op : g.operators)
-        out["operators"].push_back({op.name, op.type, op.shape});
-    out["kernels"] = Json::array();
-    for (const KernelRecord& kernel : g.kernels)
-        out["kernels"].push_back(kernel_json(kernel));
-    out["network"] = kernel_json(g.network);
-    return out;
-}
-
-static Json record_json(const EstimateRecord& r) {
-    const PrecisionConfig& p = r.precision;
-    Json out = {{"model", r.model},
-                {"hardware", r.hardware},
-                {"runtime", r.stack},
-                {"question", r.question},
-                {"formats",
-                 {{"compute", name_of(p.compute)},
-                  {"activations", name_of(p.activations)},
-                  {"weights", name_of(p.weights)},
-                  {"kv_cache", name_of(p.kv_cache)},
-                  {"weight_bits_overhead", p.weight_bits_overhead},
-                  {"head_bits", p.head_bits},
-                  {"strict_fp32", p.strict_fp32}}},
-                {"dims", r.dims},
-                {"values", Json::object()}};
-    for (const auto& [key, member] : kRecord)
-        out[key] = number_json(r.*member);
-    for (const auto& [key, m] : r.values)
-        out["values"][key] = {number_json(m.value), number_json(m.interval.low),
-                              number_json(m.interval.high)};
-    out["inputs"] = Json::object();
-    for (std::size_t f = 0; f < r.inputs.size(); ++f)
-        out["inputs"][std::string(info_of(static_cast<Factor>(f)).name)] = number_json(r.inputs[f]);
-    out["graphs"] = Json::array();
-    for (const GraphRecord& graph : r.graphs)
-        out["graphs"].push_back(graph_json(graph));
-    return out;
-}
-
-/// Reads members by key; what is missing or of the wrong type is an error that names the place.
-class BaselineMembers {
+/// One object of the file. What is missing or of the wrong type is an error that names the place.
+class BaselineObject {
   public:
-    BaselineMembers(const nlohmann::json& object, std::string file, std::string place)
-        : object_(object), file_(std::move(file)), place_(std::move(place)) {
-        if (!object.is_object())
+    BaselineObject(Json& json, bool reads, std::string file = "", std::string place = "")
+        : json_(json), reads_(reads), file_(std::move(file)), place_(std::move(place)) {
+        if (!reads)
+            json = Json::object();
+        else if (!json.is_object())
             fail("", "an object");
     }
 
-    const nlohmann::json& at(const char* key) const {
-        const auto found = object_.find(key);
-        if (found == object_.end())
+    bool reads() const { return reads_; }
+    /// The member; made where this one is written.
+    Json& at(const std::string& key) {
+        if (reads_ && !json_.contains(key))
             fail(key, "there");
-        return *found;
+        return json_[key];
     }
-    double number(const char* key) const { return to_number(at(key), key); }
-    /// Zero where it was left out.
-    double number_or_zero(const char* key) const { return object_.contains(key) ? number(key) : 0; }
-    std::string text(const char* key) const {
-        if (!at(key).is_string())
-            fail(key, "a string");
-        return at(key).get<std::string>();
-    }
-    bool flag(const char* key) const {
-        if (!at(key).is_boolean())
-            fail(key, "true or false");
-        return at(key).get<bool>();
-    }
-    Precision format(const char* key) const {
-        const auto parsed = parse_precision(text(key));
-        if (!parsed)
-            fail(key, "a numeric format");
-        return *parsed;
-    }
-    const nlohmann::json& array(const char* key) const {
-        if (!at(key).is_array())
+    Json& array(const std::string& key) {
+        Json& list = at(key);
+        if (!reads_)
+            list = Json::array();
+        else if (!list.is_array())
             fail(key, "an array");
-        return at(key);
+        return list;
     }
-    BaselineMembers object(const char* key) const { return {at(key), file_, place_ + "/" + key}; }
-    BaselineMembers element(const char* key, std::size_t index) const {
-        return {at(key)[index], file_, fmt::format("{}/{}/{}", place_, key, index)};
+    BaselineObject object(const std::string& key) { return {at(key), reads_, file_, place_ + "/" + key}; }
+
+    void number(const std::string& key, double& value) {
+        if (reads_)
+            value = to_number(at(key), key);
+        else
+            json_[key] = number_json(value);
     }
-    double to_number(const nlohmann::json& value, std::string_view key) const {
-        if (value.is_null())
-            return std::numeric_limits<double>::quiet_NaN();
-        if (value == "infinite" || value == "-infinite")
-            return (value == "infinite" ? 1 : -1) * std::numeric_limits<double>::infinity();
-        if (!value.is_number())
-            fail(key, "a number");
-        return value.get<double>();
+    /// Left out where it is zero: most members of most kernels are.
+    void number_if_any(const std::string& key, double& value) {
+        if (reads_ ? json_.contains(key) : value != 0)
+            number(key, value);
+    }
+    void whole(const std::string& key, std::int64_t& value) {
+        if (reads_)
+            value = static_cast<std::int64_t>(to_number(at(key), key));
+        else
+            json_[key] = value;
+    }
+    /// A value and its interval.
+    void measure(const std::string& key, Measure& m) {
+        Json& list = array(key);
+        if (reads_ && list.size() != 3)
+            fail(key, "a list of a value and its interval");
+        std::size_t next = 0;
+        for (double* number : {&m.value, &m.interval.low, &m.interval.high})
+            if (reads_)
+                *number = to_number(list[next++], key);
+            else
+                list.push_back(number_json(*number));
+    }
+    void text(const std::string& key, std::string& value) {
+        exchange(key, value, &Json::is_string, "a string");
+    }
+    void flag(const std::string& key, bool& value) {
+        exchange(key, value, &Json::is_boolean, "true or false");
+    }
+    /// One of `all`, by its name.
+    template <class Named, class All>
+    void named(const std::string& key, Named& value, const All& all, std::string_view expected) {
+        std::string name(name_of(value));
+        text(key, name);
+        const auto found = std::ranges::find(all, name, [](Named one) { return name_of(one); });
+        if (found == std::end(all))
+            fail(key, expected);
+        value = *found;
     }
     /// Numbers by name, zero where there is none.
-    template <class Keys>
-    void numbers(const char* key, double* values, std::size_t count, Keys key_of) const {
-        const BaselineMembers own = object(key);
-        for (std::size_t i = 0; i < count; ++i)
-            values[i] = own.number_or_zero(std::string(key_of(i)).c_str());
+    template <class Name>
+    void numbers(const std::string& key, std::span<double> values, Name name) {
+        BaselineObject own = object(key);
+        for (std::size_t i = 0; i < values.size(); ++i)
+            own.number_if_any(std::string(name(i)), values[i]);
     }
-    const nlohmann::json& json() const { return object_; }
+    template <class Value>
+    void by_key(const std::string& key, std::map<std::string, Value>& values,
+                void (BaselineObject::*member)(const std::string&, Value&)) {
+        BaselineObject own = object(key);
+        if (reads_)
+            for (const auto& [name, json] : own.json_.items())
+                values[name];
+        for (auto& [name, value] : values)
+            (own.*member)(name, value);
+    }
+    template <class Value, class Describe>
+    void list(const std::string& key, std::vector<Value>& values, Describe describe) {
+        Json& all = array(key);
+        values.resize(reads_ ? all.size() : values.size());
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            BaselineObject element(reads_ ? all[i] : all.emplace_back(), reads_, file_,
+                                   fmt::format("{}/{}/{}", place_, key, i));
+            describe(element, values[i]);
+        }
+    }
 
     [[noreturn]] void fail(std::string_view key, std::string_view expected) const {
         throw InputError(Finding{.kind = FindingKind::malformed_file,
@@ -197,105 +128,153 @@ class BaselineMembers {
     }
 
   private:
-    const nlohmann::json& object_;
+    template <class Value>
+    void exchange(const std::string& key, Value& value, bool (Json::*is)() const noexcept,
+                  std::string_view expected) {
+        if (!reads_)
+            json_[key] = value;
+        else if ((at(key).*is)())
+            value = at(key).get<Value>();
+        else
+            fail(key, expected);
+    }
+    /// JSON has no infinity (a device without external memory), and no unknown (energy nobody can price).
+    static Json number_json(double value) {
+        if (std::isinf(value))
+            return value > 0 ? "infinite" : "-infinite";
+        return std::isnan(value) ? Json(nullptr) : Json(value);
+    }
+    double to_number(const Json& value, std::string_view key) const {
+        if (value.is_null())
+            return std::numeric_limits<double>::quiet_NaN();
+        if (value == "infinite" || value == "-infinite")
+            return (value == "infinite" ? 1 : -1) * std::numeric_limits<double>::infinity();
+        if (!value.is_number())
+            fail(key, "a number");
+        return value.get<double>();
+    }
+
+    Json& json_;
+    bool reads_;
     std::string file_, place_;
 };
 
-static KernelRecord read_kernel(const BaselineMembers& m, std::size_t operators) {
-    KernelRecord k;
-    k.name = m.text("name");
-    k.kind = m.text("class");
-    for (const nlohmann::json& op : m.array("operators")) {
+static std::string_view event_key(std::size_t i) {
+    return name_of(static_cast<Event>(i));
+}
+
+static void describe(BaselineObject& m, KernelRecord& k, std::size_t operators) {
+    m.text("name", k.name);
+    m.text("class", k.kind);
+    Json& indices = m.array("operators");
+    if (!m.reads())
+        indices = k.operators;
+    for (const Json& op : indices)
         if (!op.is_number_unsigned() || op.get<std::size_t>() >= operators)
             m.fail("operators", "a list of operators of the graph");
-        k.operators.push_back(op.get<std::uint32_t>());
-    }
-    k.latency_s = m.number_or_zero("latency_s");
+    k.operators = indices.get<std::vector<std::uint32_t>>();
+    m.number_if_any("latency_s", k.latency_s);
     for (const auto& [key, member] : kRegionTimes)
-        k.time.*member = m.number_or_zero(key);
-    const std::string bound = m.text("bound");
-    for (const Bound one : {Bound::compute, Bound::memory, Bound::overhead})
-        if (name_of(one) == bound)
-            k.bound = one;
-    m.numbers("events", k.events.counts.data(), kEventCount, event_key);
-    m.numbers("macs", k.events.macs.data(), kPrecisionCount, format_key);
-    m.numbers("joules", k.energy.joules.data(), kEventCount, event_key);
-    k.energy.static_joules = m.number_or_zero("static_joules");
-    return k;
+        m.number_if_any(key, k.time.*member);
+    m.named("bound", k.bound, std::array{Bound::compute, Bound::memory, Bound::overhead}, "a bound");
+    m.numbers("events", k.events.counts, event_key);
+    m.numbers("macs", k.events.macs, [](std::size_t i) { return name_of(kPrecisions[i]); });
+    m.numbers("joules", k.energy.joules, event_key);
+    m.number_if_any("static_joules", k.energy.static_joules);
 }
 
-static GraphRecord read_graph(const BaselineMembers& m) {
-    GraphRecord g;
-    g.name = m.text("name");
-    for (const auto& [key, member] : kGraph)
-        g.*member = m.number(key);
-    g.prefetch = m.flag("prefetch");
-    for (const nlohmann::json& op : m.array("operators")) {
-        if (!op.is_array() || op.size() != 3 || !op[0].is_string() || !op[1].is_string() ||
-            !op[2].is_string())
-            m.fail("operators", "a list of [name, type, shape]");
-        g.operators.push_back({op[0].get<std::string>(), op[1].get<std::string>(), op[2].get<std::string>()});
-    }
-    for (std::size_t i = 0; i < m.array("kernels").size(); ++i)
-        g.kernels.push_back(read_kernel(m.element("kernels", i), g.operators.size()));
-    g.network = read_kernel(m.object("network"), 0);
-    return g;
+static void describe(BaselineObject& m, GraphRecord& g) {
+    m.text("name", g.name);
+    m.number("repeat", g.repeat);
+    m.number("batch", g.batch);
+    m.number("peak", g.peak);
+    m.number("bandwidth", g.bandwidth);
+    m.number("exponent", g.exponent);
+    m.number("clock_ratio", g.clock_ratio);
+    m.number("latency_s", g.latency_s);
+    m.number("interval_s", g.interval_s);
+    m.number("static_power_w", g.static_power_w);
+    m.flag("prefetch", g.prefetch);
+    Json& operators = m.array("operators");
+    if (!m.reads())
+        for (const OperatorRecord& op : g.operators)
+            operators.push_back({op.name, op.type, op.shape});
+    else
+        for (const Json& op : operators) {
+            if (!op.is_array() || op.size() != 3 || !std::ranges::all_of(op, &Json::is_string))
+                m.fail("operators", "a list of [name, type, shape]");
+            g.operators.push_back({op[0], op[1], op[2]});
+        }
+    m.list("kernels", g.kernels,
+           [&](BaselineObject& one, KernelRecord& k) { describe(one, k, g.operators.size()); });
+    BaselineObject network = m.object("network");
+    describe(network, g.network, 0);
 }
 
-static EstimateRecord read_record(const BaselineMembers& m) {
-    EstimateRecord r;
-    r.model = m.text("model");
-    r.hardware = m.text("hardware");
-    r.stack = m.text("runtime");
-    r.question = m.text("question");
-    const BaselineMembers formats = m.object("formats");
-    r.precision.compute = formats.format("compute");
-    r.precision.activations = formats.format("activations");
-    r.precision.weights = formats.format("weights");
-    r.precision.kv_cache = formats.format("kv_cache");
-    r.precision.weight_bits_overhead = formats.number("weight_bits_overhead");
-    r.precision.head_bits = formats.number("head_bits");
-    r.precision.strict_fp32 = formats.flag("strict_fp32");
-    for (const auto& [key, member] : kRecord)
-        r.*member = m.number(key);
-    const BaselineMembers dims = m.object("dims");
-    for (const auto& [key, value] : dims.json().items())
-        r.dims[key] = static_cast<std::int64_t>(dims.number(key.c_str()));
-    const BaselineMembers values = m.object("values");
-    for (const auto& [key, value] : values.json().items()) {
-        if (values.array(key.c_str()).size() != 3)
-            values.fail(key, "a list of a value and its interval");
-        r.values[key] = {values.to_number(value[0], key),
-                         {values.to_number(value[1], key), values.to_number(value[2], key)}};
-    }
-    const BaselineMembers inputs = m.object("inputs");
-    for (std::size_t f = 0; f < kFactorCount; ++f)
-        r.inputs.push_back(inputs.number_or_zero(std::string(info_of(static_cast<Factor>(f)).name).c_str()));
-    for (std::size_t i = 0; i < m.array("graphs").size(); ++i)
-        r.graphs.push_back(read_graph(m.element("graphs", i)));
+static void describe(BaselineObject& m, EstimateRecord& r) {
+    m.text("model", r.model);
+    m.text("hardware", r.hardware);
+    m.text("runtime", r.stack);
+    m.text("question", r.question);
+    PrecisionConfig& p = r.precision;
+    BaselineObject formats = m.object("formats");
+    formats.named("compute", p.compute, kPrecisions, "a numeric format");
+    formats.named("activations", p.activations, kPrecisions, "a numeric format");
+    formats.named("weights", p.weights, kPrecisions, "a numeric format");
+    formats.named("kv_cache", p.kv_cache, kPrecisions, "a numeric format");
+    formats.number("weight_bits_overhead", p.weight_bits_overhead);
+    formats.number("head_bits", p.head_bits);
+    formats.flag("strict_fp32", p.strict_fp32);
+    m.by_key("dims", r.dims, &BaselineObject::whole);
+    m.by_key("values", r.values, &BaselineObject::measure);
+    m.number("batch_size", r.batch);
+    m.number("weight_bytes", r.weight_bytes);
+    m.number("activation_bytes", r.activation_bytes);
+    m.number("kv_cache_bytes", r.kv_cache_bytes);
+    m.number("workspace_bytes", r.workspace_bytes);
+    m.number("price_per_s", r.price_per_s);
+    m.number("seconds_per_inference", r.seconds_per_inference);
+    m.number("electricity", r.electricity);
+    m.number("chip_j", r.chip_j);
+    m.number("chip_w", r.chip_w);
+    r.inputs.resize(kFactorCount);
+    m.numbers("inputs", r.inputs, [](std::size_t f) { return info_of(static_cast<Factor>(f)).name; });
+    m.list("graphs", r.graphs, [](BaselineObject& one, GraphRecord& g) { describe(one, g); });
     if (r.graphs.empty())
         m.fail("graphs", "a list of at least one graph");
-    return r;
+}
+
+static void describe(BaselineObject& m, std::vector<EstimateRecord>& estimates) {
+    const std::string known = "archsim.baseline/1";
+    std::string schema = known, made_by(version());
+    m.text("schema", schema);
+    if (schema != known)
+        m.fail("schema", fmt::format("\"{}\"", known));
+    m.text("version", made_by);
+    m.list("estimates", estimates, [](BaselineObject& one, EstimateRecord& r) { describe(one, r); });
 }
 
 std::string baseline_json(const BudgetAnswer& answer) {
-    Json document = {{"schema", kSchema}, {"version", version()}, {"estimates", Json::array()}};
+    std::vector<EstimateRecord> estimates;
     for (const BudgetedEstimate& estimate : answer.estimates)
         if (estimate.after)
-            document["estimates"].push_back(record_json(*estimate.after));
-    return document.dump(0, ' ', false, Json::error_handler_t::replace) + "\n";
+            estimates.push_back(*estimate.after);
+    Json json;
+    BaselineObject document(json, false);
+    describe(document, estimates);
+    return json.dump(0, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::vector<EstimateRecord> read_baseline(const std::filesystem::path& file) {
     std::vector<Finding> findings;
-    const auto document = parse_json_file(file.string(), findings);
-    if (!document)
+    const auto parsed = parse_json_file(file.string(), findings);
+    if (!parsed)
         throw InputError(findings.front());
-    const BaselineMembers top(*document, file.string(), "");
-    if (top.text("schema") != kSchema)
-        top.fail("schema", fmt::format("\"{}\"", kSchema));
-    return mapped(indices(top.array("estimates").size()),
-                  [&](std::size_t i) { return read_record(top.element("estimates", i)); });
+    Json json = *parsed;
+    BaselineObject document(json, true, file.string());
+    std::vector<EstimateRecord> estimates;
+    describe(document, estimates);
+    return estimates;
 }
 
 } // namespace archsim

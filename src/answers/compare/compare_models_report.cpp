@@ -178,19 +178,23 @@ class ModelSection {
             if (!said(found))
                 add(Paragraph{std::move(found.text),
                               found.severity == Severity::error ? Tone::bad : Tone::muted});
-        Table ranking = ranking_table(results_, by_, shown_, view_.top);
-        append(ranking.notes, generation_notes(results_));
-        add(std::move(ranking));
+        if (view_.details.empty()) {
+            Table ranking = ranking_table(results_, by_, shown_, view_.top);
+            append(ranking.notes, generation_notes(results_));
+            add(std::move(ranking));
+        }
         add_asked(BesideRanking::yes);
         if (format_ == Format::html) {
             add(Heading{2, "Charts"});
             add_all(comparison_charts(results_));
         }
         add_best();
+        add_all(view_.details);
         Explanations asked = view_.explanations;
         asked.memory = asked.memory || view_.verbose;
         add_all(explanation_blocks(results_, asked));
-        add_next();
+        if (view_.details.empty())
+            add_next();
     }
 
     /// The parts asked for beside the ranking, under the name of the model.

@@ -57,6 +57,8 @@ struct CompareModelsView {
     std::vector<Result> slices;                   ///< on_slices(), where networks share devices
     Explanations explanations;
     int top = 0; ///< rows of the ranking; 0: all
+    /// Behind those of the best device, in place of the ranking and of what to ask next: the only device.
+    std::vector<Block> details;
     const MetricTable* metrics = &MetricTable::standard();
     const Metric* sort_by = nullptr; ///< what ranks; null: what the scenario asks for
 

@@ -1,13 +1,10 @@
 #pragma once
-// Everything about one model on one device. A request goes in; the estimate, its breakdown and its batches
-// come out.
+// Everything about one model on one device: the comparison of it alone, with the kinds of its work, its
+// batches and the sources of its inputs. A request goes in; verdicts against limits, time, roofline, energy,
+// memory, batches, money and sources come out in one report.
 
 #include "answers/batch/batch.hpp"
-#include "archsim/compare/result.hpp"
-#include "archsim/extend/renderer.hpp"
-#include "report/render/answer_document.hpp"
 
-#include <string>
 #include <vector>
 
 namespace archsim {
@@ -16,7 +13,7 @@ namespace archsim {
 struct KindShare {
     OpKind kind = OpKind::free; ///< free: fixed costs of the network outside any subgraph
     double subgraphs = 0, operations = 0, memory_bytes = 0;
-    double latency_s = 0, energy_j = 0;
+    double latency_s = 0, latency_share = 0, energy_j = 0;
     int compute_bound = 0, memory_bound = 0, overhead_bound = 0;
 };
 
@@ -25,18 +22,15 @@ struct KindShare {
 std::vector<KindShare> breakdown_by_kind(const Result& result);
 
 struct ComprehensiveAnalysis {
-    Result result;
-    Decision decision; ///< on the one result
-    std::vector<KindShare> kinds;
-    BatchAnalysis batches; ///< without series where not asked for
+    ModelComparison comparison; ///< of one model on one device
+    BatchAnalysis batches;      ///< without series where not asked for
+
+    const Result& result() const { return comparison.results.front(); }
 };
 
-/// The workload of the request on its first device: one estimate, its checks and breakdown, and the sweep
-/// over `request.batches` (none: no sweep). Throws as analyze_batches does.
+/// The first model of the request on its first device, and the sweep over `request.batches` (none: no sweep).
+/// Throws as analyze_batches does.
 ComprehensiveAnalysis analyze_comprehensive(const Session& session, const BatchRequest& request);
-
-// Everything about one model on one device in one report: verdicts against budgets, time, roofline, energy,
-// memory, batch, money, and the inputs with their sources.
 
 struct ComprehensiveView {
     int top = 1;            ///< slowest groups of equal subgraphs described one by one; 0: all

@@ -3,13 +3,14 @@
 #include "answers/difference/factor_terms.hpp"
 #include "archsim/core/finding.hpp"
 #include "core/lists.hpp"
+#include "core/text.hpp"
+#include "report/blocks/shape_text.hpp"
 #include "result/cost_terms.hpp"
 #include "result/ties.hpp"
 #include "session/generation/phases.hpp"
 #include "session/usual_precision.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <fmt/format.h>
 #include <map>
 #include <set>
@@ -55,17 +56,6 @@ static DifferencePart finished(const PartSum& sum) {
     return p;
 }
 
-/// "layer3.10" -> "layer*.*"
-static std::string with_stars(std::string_view name) {
-    std::string out;
-    for (std::size_t i = 0; i < name.size(); ++i)
-        if (std::isdigit(static_cast<unsigned char>(name[i])) == 0)
-            out += name[i];
-        else if (out.empty() || out.back() != '*')
-            out += '*';
-    return out;
-}
-
 static bool is_digits(std::string_view text) {
     return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
@@ -74,17 +64,6 @@ static bool is_digits(std::string_view text) {
 static bool is_numbered_block(std::string_view level) {
     const auto at = level.find_last_of("._");
     return at != std::string_view::npos && at > 0 && is_digits(level.substr(at + 1));
-}
-
-static std::vector<std::string_view> split(std::string_view text, char separator) {
-    std::vector<std::string_view> parts;
-    while (!text.empty()) {
-        const auto at = std::min(text.find(separator), text.size());
-        if (at > 0)
-            parts.push_back(text.substr(0, at));
-        text.remove_prefix(std::min(text.size(), at + 1));
-    }
-    return parts;
 }
 
 /// Everything about one region that grouping asks for.
@@ -157,7 +136,7 @@ static std::vector<BlockDifference> by_block(const std::vector<RegionView>& view
     for (const RegionView& view : views) {
         const std::string block = view.block();
         // Where names have no levels, and for the whole network, the class says most.
-        Group& group = groups[{block.empty() ? view.kind() : with_stars(block), view.change()}];
+        Group& group = groups[{block.empty() ? view.kind() : name_shape(block), view.change()}];
         view.add_to(group.sum);
         view.add_to(group.kinds[view.kind()]);
         group.blocks.insert(block.empty() && view.region != nullptr ? view.largest().name : block);
@@ -219,20 +198,18 @@ static Result estimate_side(const Session& session, DifferenceSide& side) {
 }
 
 std::string block_of(std::string_view name) {
-    std::vector<std::string_view> levels = split(name, '/');
+    std::vector<std::string> levels = split(name, '/');
+    std::erase(levels, "");
     if (levels.size() > 1) {
         levels.pop_back(); // the operator itself
-        for (std::string_view level : levels)
-            if (is_numbered_block(level))
-                return std::string(level);
-        return std::string(levels.front());
+        const auto numbered = std::ranges::find_if(levels, is_numbered_block);
+        return numbered != levels.end() ? *numbered : levels.front();
     }
     // "layer1.0.conv1": up to its first number.
-    const std::vector<std::string_view> parts = split(name, '.');
-    for (std::size_t i = 1; i + 1 < parts.size(); ++i)
-        if (is_digits(parts[i]))
-            return std::string(
-                name.substr(0, static_cast<std::size_t>(parts[i].data() - name.data()) + parts[i].size()));
+    for (std::size_t at = name.find('.'), end = 0; at != std::string_view::npos; at = end)
+        if (end = name.find('.', at + 1);
+            end != std::string_view::npos && is_digits(name.substr(at + 1, end - at - 1)))
+            return std::string(name.substr(0, end));
     return "";
 }
 

@@ -13,6 +13,7 @@
 //     Allocation:  98 of 108 SM, 1 wave, tile 128x64, implicit GEMM
 //     ...
 
+#include "archsim/compare/metric.hpp"
 #include "archsim/compare/result.hpp"
 #include "archsim/extend/renderer.hpp"
 #include "fields/json_members.hpp"
@@ -46,6 +47,8 @@ std::string mapping_to_mermaid(const Result& result);
 /// A section with the `top` slowest subgraphs one by one; 0: all.
 void add_slowest_subgraphs(const Result& result, int top, Report& report);
 
+/// "request", "model" and "result" of documents of one estimate.
+Members<Result> one_result_members(const MetricView& view);
 /// "subgraphs", each with its terms: empty without an estimate.
 Member<Result> subgraphs_member();
 /// "memory": the plan; null where there is none.

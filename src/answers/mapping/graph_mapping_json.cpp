@@ -339,6 +339,21 @@ static void add_graph(const Result& leaf, int chip, double start, EventTrace& tr
         trace.add(chip, Track::schedule, "weights that stream longer than kernels run", at, at + rest);
 }
 
+Members<Result> one_result_members(const MetricView& view) {
+    using R = Result;
+    return {{"request", "what was asked", std::identity{}, request_members()},
+            {"model", "",
+             [](const R& r) {
+                 return KnownModel{r.model.get(), r.partition.get()};
+             },
+             model_members()},
+            {"result", "",
+             [](const R& r) {
+                 return RankedResult{&r, r.estimate.batch, 0};
+             },
+             result_members(view)}};
+}
+
 Member<Result> subgraphs_member() {
     return {"subgraphs", "in the order of execution; empty without an estimate", mapped_subgraphs,
             mapped_subgraph_members()};
@@ -351,27 +366,16 @@ Member<Result> memory_plan_member() {
 
 AnswerDocument document_of(const Result& result, const GraphMappingView&) {
     using R = Result;
-    return {result,
-            "analyze_graph_mapping",
-            "how a network runs on a device, subgraph by subgraph",
-            {{"request", "what was asked", std::identity{}, request_members()},
-             {"verdict", "the answer in a few lines",
+    return {
+        result, "analyze_graph_mapping", "how a network runs on a device, subgraph by subgraph",
+        one_result_members({}).with(
+            {{"verdict", "the answer in a few lines",
               [](const R& r) {
                   const std::vector<std::string> labels = {hardware_label(r)};
                   const std::span<const R> one(&r, 1);
                   return verdict_record({one, labels, usual_order(one, r.conditions), {}});
               },
               verdict_members()},
-             {"model", "",
-              [](const R& r) {
-                  return KnownModel{r.model.get(), r.partition.get()};
-              },
-              model_members()},
-             {"result", "",
-              [](const R& r) {
-                  return RankedResult{&r, r.estimate.batch, 0};
-              },
-              result_members()},
              {"network_s", "time outside any subgraph",
               [](const R& r) { return known(r.ok(), r.estimate.network_s); }},
              {"pass",
@@ -383,7 +387,7 @@ AnswerDocument document_of(const Result& result, const GraphMappingView&) {
                                   [](auto& p) { return known(p.steps > 0, p.context); }},
                                  {"steps", "passes like it that the answer needs", &ShownPass::steps}}},
              subgraphs_member(),
-             memory_plan_member()}};
+             memory_plan_member()})};
 }
 
 std::string mapping_to_dot(const Result& result) {

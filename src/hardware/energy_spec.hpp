@@ -17,11 +17,6 @@ namespace archsim {
 
 /// The law by which a price shrinks from node to node.
 enum class Scaling : std::uint8_t { none, logic, sram, wire };
-/// Names of its values.
-template <>
-struct NamesOf<Scaling> {
-    static constexpr std::array<std::string_view, 4> all = {"none", "logic", "sram", "wire"};
-};
 
 /// A price at one node, or listed for several.
 struct NodePrice {

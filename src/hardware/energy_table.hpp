@@ -20,11 +20,6 @@ namespace archsim {
 /// awake, traffic with external memory, everything else that happens on a chip.
 enum class PriceGroup : std::uint8_t { awake, dram, chip };
 inline constexpr std::size_t kPriceGroupCount = 3;
-/// Names of its values.
-template <>
-struct NamesOf<PriceGroup> {
-    static constexpr std::array<std::string_view, kPriceGroupCount> all = {"awake", "dram", "chip"};
-};
 /// Group of an event; none for links and hosts, which have supplies of their own.
 std::optional<PriceGroup> price_group(Event event);
 

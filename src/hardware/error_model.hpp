@@ -35,20 +35,6 @@ enum class SpreadOf : std::uint8_t {
     default_first_token,
     default_later_token
 };
-/// Names of its values, as hardware_db/uncertainty.json spells them.
-template <>
-struct NamesOf<SpreadOf> {
-    static constexpr std::array<std::string_view, 10> all = {"latency",
-                                                             "throughput",
-                                                             "prefill",
-                                                             "decode",
-                                                             "energy",
-                                                             "power",
-                                                             "first_token",
-                                                             "later_token",
-                                                             "default_first_token",
-                                                             "default_later_token"};
-};
 /// True for what clients of a server wait for.
 constexpr bool of_waits(SpreadOf metric) {
     return metric >= SpreadOf::first_token;

@@ -20,11 +20,6 @@ namespace archsim {
 /// Times that are measured together: of an inference, a prompt, a token, or what clients of a server wait
 /// for.
 enum class TimeKind : std::uint8_t { inference, prefill, decode, served };
-/// Names of its values.
-template <>
-struct NamesOf<TimeKind> {
-    static constexpr std::array<std::string_view, 4> all = {"inference", "prefill", "decode", "served"};
-};
 /// The kind of a time; power and energy count as an inference.
 TimeKind time_kind(SpreadOf metric);
 

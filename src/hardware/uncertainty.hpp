@@ -32,11 +32,6 @@ struct Spread {
 /// `regime` is "compute", "memory" or "overhead".
 enum class Evidence : std::uint8_t { device, stack, none };
 Evidence evidence_for(const Device& device, const Runtime& runtime, std::string_view regime);
-/// Names of its values.
-template <>
-struct NamesOf<Evidence> {
-    static constexpr std::array<std::string_view, 3> all = {"device", "stack", "none"};
-};
 
 /// Widths of intervals, and what was measured.
 class UncertaintyTable {

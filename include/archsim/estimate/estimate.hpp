@@ -15,19 +15,8 @@
 namespace archsim {
 
 enum class Status : std::uint8_t { ok, unsupported, does_not_fit, incomplete };
-/// Names of its values.
-template <>
-struct NamesOf<Status> {
-    static constexpr std::array<std::string_view, 4> all = {"ok", "unsupported", "does_not_fit",
-                                                            "incomplete"};
-};
 
 enum class Bound : std::uint8_t { compute, memory, overhead };
-/// Names of its values.
-template <>
-struct NamesOf<Bound> {
-    static constexpr std::array<std::string_view, 3> all = {"compute", "memory", "overhead"};
-};
 
 /// Where power is measured, from the inside out: what lies inside of a boundary is counted. Every measured
 /// value and every question about power has one.
@@ -37,11 +26,6 @@ enum class PowerBoundary : std::uint8_t {
     module, ///< a module that holds chip, memory and regulators
     board,  ///< the board around chip or module: other chips, links, fans
     wall    ///< the socket of the whole system: host, fans, power supply
-};
-/// Names of its values.
-template <>
-struct NamesOf<PowerBoundary> {
-    static constexpr std::array<std::string_view, 5> all = {"rail", "chip", "module", "board", "wall"};
 };
 
 /// Nominal 90 % interval.

@@ -163,11 +163,6 @@ struct Report {
 };
 
 enum class Format : std::uint8_t { text, markdown, json, csv, html };
-/// Names of its values.
-template <>
-struct NamesOf<Format> {
-    static constexpr std::array<std::string_view, 5> all = {"text", "markdown", "json", "csv", "html"};
-};
 /// From a file name's extension: .txt .md .json .csv .html.
 ARCHSIM_API std::optional<Format> format_of_file(std::string_view file);
 

@@ -18,11 +18,6 @@
 namespace archsim {
 
 enum class EngineClass : std::uint8_t { matrix, vector, special };
-/// Names of its values.
-template <>
-struct NamesOf<EngineClass> {
-    static constexpr std::array<std::string_view, 3> all = {"matrix", "vector", "special"};
-};
 
 /// `count` identical units; each does `ops_per_clock[precision]` dense operations (1 MAC = 2) per clock.
 struct Engine {

@@ -33,11 +33,6 @@ enum class Structure : std::uint8_t {
     count_
 };
 inline constexpr std::size_t kStructureCount = static_cast<std::size_t>(Structure::count_);
-/// Names of its values.
-template <>
-struct NamesOf<Structure> {
-    static constexpr std::array<std::string_view, 4> all = {"units", "array", "on_chip_memory", "clock"};
-};
 
 struct Device;
 // Types of the modules above: a row holds functions on them.

@@ -6,8 +6,6 @@
 #include "machine/snapshot.hpp"
 
 #include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 namespace archsim {
@@ -23,7 +21,6 @@ enum class Origin {
     database, ///< the device of the database that it matches
     assumed,  ///< nothing says so
 };
-std::string_view name_of(Origin origin);
 
 /// One number of the entry.
 struct MachineFact {

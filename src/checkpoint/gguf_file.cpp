@@ -1,14 +1,10 @@
 #include "checkpoint/gguf_file.hpp"
 
-#include "checkpoint/checkpoint.hpp"
 #include "checkpoint/fields.hpp"
 #include "core/input_file.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cstring>
 #include <fmt/format.h>
-#include <string_view>
 
 namespace archsim::checkpoint {
 

@@ -1,15 +1,7 @@
 #pragma once
 // Keys and tensors of a GGUF file, under the names that they have for one architecture.
 
-#include "archsim/core/finding.hpp"
 #include "checkpoint/decoder.hpp"
-
-#include <cstdint>
-#include <filesystem>
-#include <map>
-#include <set>
-#include <string>
-#include <vector>
 
 namespace archsim::checkpoint {
 

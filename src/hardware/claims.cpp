@@ -1,11 +1,6 @@
 #include "hardware/schema_check.hpp"
 
-#include <algorithm>
-#include <array>
 #include <fmt/format.h>
-#include <optional>
-#include <string>
-#include <string_view>
 
 namespace archsim {
 

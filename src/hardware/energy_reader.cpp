@@ -3,7 +3,6 @@
 
 #include "hardware/json_reader.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
 
 namespace archsim {

@@ -2,16 +2,9 @@
 // hardware_db/energy.json as read: prices per event with the node they hold at, reference kernels, DRAM and
 // links.
 
-#include "archsim/hardware/device.hpp"
-#include "archsim/hardware/events.hpp"
 #include "hardware/energy_table.hpp"
 
-#include <array>
-#include <filesystem>
 #include <map>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace archsim {
 

@@ -3,9 +3,6 @@
 #include "core/same_everywhere.hpp"
 #include "hardware/energy_resolver.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 namespace archsim {
 
 double EnergyTable::voltage_factor(double clock) const {

@@ -6,13 +6,7 @@
 #include "archsim/hardware/device.hpp"
 #include "archsim/hardware/events.hpp"
 
-#include <array>
 #include <filesystem>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace archsim {
 

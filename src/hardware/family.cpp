@@ -7,7 +7,6 @@
 #include "core/text.hpp"
 #include "hardware/family_table.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
 
 namespace archsim {

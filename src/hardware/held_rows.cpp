@@ -3,7 +3,6 @@
 #include "core/embedded_files.hpp"
 #include "hardware/json_reader.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
 
 namespace archsim {

@@ -8,12 +8,7 @@
 #include "archsim/ops/shaped_graph.hpp"
 #include "hardware/error_model.hpp"
 
-#include <array>
-#include <cstdint>
 #include <filesystem>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace archsim {
 

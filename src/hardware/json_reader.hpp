@@ -9,16 +9,8 @@
 #include "core/json_document.hpp"
 #include "hardware/units.hpp"
 
-#include <array>
 #include <filesystem>
-#include <limits>
 #include <map>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace archsim {
 

@@ -3,10 +3,7 @@
 #include "core/text.hpp"
 #include "hardware/family_facts.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
-#include <utility>
 
 namespace archsim {
 

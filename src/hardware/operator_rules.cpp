@@ -2,9 +2,6 @@
 
 #include "ops/uncounted.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <fmt/ranges.h>
 
 namespace archsim {

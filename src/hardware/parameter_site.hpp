@@ -4,11 +4,6 @@
 #include "archsim/hardware/parameters.hpp"
 #include "archsim/hardware/runtime.hpp"
 
-#include <compare>
-#include <optional>
-#include <string>
-#include <vector>
-
 namespace archsim {
 
 /// How many parameters one party pays.

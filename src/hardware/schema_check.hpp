@@ -5,12 +5,8 @@
 #include "archsim/hardware/device.hpp"
 #include "archsim/hardware/runtime.hpp"
 
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <nlohmann/json_fwd.hpp>
-#include <span>
-#include <string>
-#include <vector>
 
 namespace archsim {
 

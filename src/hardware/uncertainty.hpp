@@ -2,21 +2,9 @@
 // How far estimates are from measurements they were not fitted on: hardware_db/uncertainty.json, the
 // variances of one error model (error_model.hpp), written by the validation tool, never by hand.
 
-#include "archsim/hardware/device.hpp"
-#include "archsim/hardware/runtime.hpp"
 #include "core/same_everywhere.hpp"
-#include "hardware/error_model.hpp"
 #include "hardware/held_rows.hpp"
 #include "hardware/posterior.hpp"
-
-#include <array>
-#include <cmath>
-#include <filesystem>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace archsim {
 

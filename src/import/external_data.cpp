@@ -3,7 +3,6 @@
 
 #include "core/input_file.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
 #include <system_error>
 

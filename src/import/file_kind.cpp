@@ -1,19 +1,14 @@
 #include "import/file_kind.hpp"
 
 #include "archsim/core/finding.hpp"
-#include "core/data_dir.hpp"
 #include "core/json_document.hpp"
 #include "core/text.hpp"
-#include "core/text_file.hpp"
 
 #include <algorithm>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <tuple>
 
 namespace archsim {
-
-using nlohmann::json;
 
 constexpr std::size_t kLooked = 1 << 16; ///< bytes of a file that are looked at
 constexpr std::string_view kTfliteMark = "TFL3";
@@ -23,16 +18,10 @@ constexpr std::string_view kFromTensorFlow =
 constexpr std::string_view kConfigInstead = "give the model's config.json, or the folder with it";
 constexpr std::string_view kConvertedFrom = "give the .onnx file, or what it was converted from";
 
-/// hardware_db/foreign_files.json.
-static const json& table() {
-    static const json read = read_json(read_text_file(data_table("foreign_files.json"))).root.copy();
-    return read;
-}
-
 /// The bytes that a text of the table stands for: a letter above 7F is two bytes of UTF-8 there.
-static std::string bytes_of(const json& text) {
+static std::string bytes_of(const JsonValue& part) {
     std::string bytes;
-    const auto& utf8 = text.get_ref<const std::string&>();
+    const std::string_view utf8 = part.text();
     for (std::size_t i = 0; i < utf8.size(); ++i) {
         const auto first = static_cast<unsigned char>(utf8[i]);
         bytes += first < 0x80 ? utf8[i] : static_cast<char>((first & 3) << 6 | (utf8[++i] & 0x3f));
@@ -40,31 +29,32 @@ static std::string bytes_of(const json& text) {
     return bytes;
 }
 
-/// The first row that fits a file of this text, whose beginnings are looked for in `head`.
-static const json* find_row(const json& rows, std::string_view text, std::string_view head) {
-    for (const json& row : rows) {
-        const auto at = row.value("at", std::size_t{0});
-        const auto begins = [&](const json& part) {
+/// The first row of hardware_db/foreign_files.json under `group` that fits a file of this text, whose
+/// beginnings are looked for in `head`.
+static const JsonValue* find_row(std::string_view group, std::string_view text, std::string_view head) {
+    static const JsonDocument table = read_table("foreign_files.json");
+    for (const JsonValue& row : table.root.items_at(group)) {
+        const auto at = static_cast<std::size_t>(row.number_at("at").value_or(0));
+        const auto begins = [&](const JsonValue& part) {
             return head.size() > at && head.substr(at).starts_with(bytes_of(part));
         };
-        const auto holds = [&](const json& part) {
+        const auto holds = [&](const JsonValue& part) {
             return text.find(bytes_of(part)) != std::string_view::npos;
         };
-        const auto list = [&](const char* key) { return row.value(key, json::array()); };
-        if ((!row.contains("begins") || std::ranges::any_of(list("begins"), begins)) &&
-            (!row.contains("any") || std::ranges::any_of(list("any"), holds)) &&
-            std::ranges::all_of(list("all"), holds) && std::ranges::none_of(list("none"), holds))
+        if ((!row.contains("begins") || std::ranges::any_of(row.items_at("begins"), begins)) &&
+            (!row.contains("any") || std::ranges::any_of(row.items_at("any"), holds)) &&
+            std::ranges::all_of(row.items_at("all"), holds) &&
+            std::ranges::none_of(row.items_at("none"), holds))
             return &row;
     }
     return nullptr;
 }
 
 /// What a row says; nothing where it says that the file may be a model.
-static std::optional<ForeignFile> said_by(const json& row) {
+static std::optional<ForeignFile> said_by(const JsonValue& row) {
     if (!row.contains("is"))
         return std::nullopt;
-    return ForeignFile{row.at("is").get_ref<const std::string&>(),
-                       row.at("give").get_ref<const std::string&>()};
+    return ForeignFile{row.text_at("is"), row.text_at("give")};
 }
 
 static std::string_view without_space(std::string_view text) {
@@ -83,7 +73,7 @@ static bool is_printable(std::string_view text) {
 static std::optional<ForeignFile> text_file(std::string_view text) {
     const std::string head = lower_case(text.substr(0, 64));
     for (const char* group : {"texts", is_printable(head) ? "printable" : "documents", "documents"})
-        if (const json* row = find_row(table().at(group), text, head))
+        if (const JsonValue* row = find_row(group, text, head))
             return said_by(*row);
     return std::nullopt;
 }
@@ -144,7 +134,7 @@ static std::vector<std::uint8_t> first_bytes(const std::filesystem::path& file) 
 
 std::optional<ForeignFile> foreign_file(std::span<const std::uint8_t> begin) {
     const std::string_view text(reinterpret_cast<const char*>(begin.data()), begin.size());
-    if (const json* row = find_row(table().at("bytes"), text, text))
+    if (const JsonValue* row = find_row("bytes", text, text))
         return said_by(*row);
     if (auto known = text_file(without_space(text)))
         return known;

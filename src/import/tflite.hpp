@@ -8,12 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <memory>
-#include <span>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 namespace archsim::import {
 

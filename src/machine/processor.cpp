@@ -4,10 +4,6 @@
 #include "core/scan_text.hpp"
 #include "machine/processor_entry.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <fmt/format.h>
-
 namespace archsim {
 
 /// Numbers of a list such as "0-3,8".

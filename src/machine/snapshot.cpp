@@ -13,7 +13,6 @@
 #include <chrono>
 #include <csignal>
 #include <fcntl.h>
-#include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 #include <optional>

@@ -7,9 +7,7 @@
 
 #include <filesystem>
 #include <optional>
-#include <string>
 #include <string_view>
-#include <vector>
 
 namespace archsim {
 

@@ -3,8 +3,6 @@
 
 #include "ops/families.hpp"
 
-#include <algorithm>
-
 namespace archsim {
 
 /// One reciprocal square root (root and division) for each normalised group of elements.

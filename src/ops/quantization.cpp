@@ -3,8 +3,6 @@
 
 #include "ops/families.hpp"
 
-#include <algorithm>
-
 namespace archsim {
 
 static void mark_scales(NodeContext& c) {

@@ -1,13 +1,6 @@
-#include "archsim/extend/operator.hpp"
 
-#include "ops/common.hpp"
 #include "ops/engine.hpp"
 #include "ops/families.hpp"
-
-#include <algorithm>
-#include <array>
-#include <string>
-#include <utility>
 
 namespace archsim {
 

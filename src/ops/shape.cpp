@@ -3,7 +3,6 @@
 
 #include "ops/families.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace archsim {

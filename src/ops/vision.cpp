@@ -3,7 +3,6 @@
 #include "core/lists.hpp"
 #include "ops/families.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace archsim {

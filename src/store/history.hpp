@@ -6,12 +6,6 @@
 #include "report/render/answer_document.hpp"
 #include "store/results_file.hpp"
 
-#include <cstdint>
-#include <filesystem>
-#include <optional>
-#include <string>
-#include <vector>
-
 namespace archsim {
 
 /// Which results a question is about: those whose texts contain these, in any case; empty: all.

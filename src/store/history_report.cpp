@@ -8,11 +8,7 @@
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_row.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
-
-#include <cmath>
-#include <map>
 
 namespace archsim {
 

@@ -12,10 +12,8 @@
 
 #include "archsim/core/names.hpp"
 
-#include <array>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace archsim {

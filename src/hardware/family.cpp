@@ -1,6 +1,5 @@
 #include "archsim/hardware/family.hpp"
 
-#include "archsim/core/finding.hpp"
 #include "archsim/hardware/database.hpp"
 
 #include "core/lists.hpp"

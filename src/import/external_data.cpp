@@ -4,7 +4,6 @@
 #include "core/input_file.hpp"
 
 #include <fmt/format.h>
-#include <system_error>
 
 namespace archsim::import {
 

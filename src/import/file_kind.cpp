@@ -1,10 +1,8 @@
 #include "import/file_kind.hpp"
 
-#include "archsim/core/finding.hpp"
 #include "core/json_document.hpp"
 #include "core/text.hpp"
 
-#include <algorithm>
 #include <fstream>
 #include <tuple>
 

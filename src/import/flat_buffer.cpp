@@ -4,7 +4,6 @@
 #include "core/gzip.hpp"
 #include "core/lists.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
 
 namespace archsim::import {

@@ -4,7 +4,6 @@
 #include "import/topological_order.hpp"
 
 #include <fmt/format.h>
-#include <iterator>
 
 namespace archsim::import {
 

@@ -4,7 +4,6 @@
 #include "import/field_reader.hpp"
 
 #include <bit>
-#include <cmath>
 #include <fmt/format.h>
 #include <limits>
 #include <protozero/pbf_reader.hpp>

@@ -5,10 +5,7 @@
 #include "archsim/graph/graph.hpp"
 #include "import/flat_buffer.hpp"
 
-#include <algorithm>
-#include <array>
 #include <map>
-#include <utility>
 
 namespace archsim::import {
 

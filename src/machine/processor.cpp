@@ -1,6 +1,5 @@
 #include "machine/processor.hpp"
 
-#include "core/parse_number.hpp"
 #include "core/scan_text.hpp"
 #include "machine/processor_entry.hpp"
 

@@ -5,7 +5,6 @@
 #include "ops/passes.hpp"
 
 #include <cctype>
-#include <cmath>
 #include <fmt/format.h>
 
 namespace archsim {

@@ -3,7 +3,6 @@
 #include "core/lists.hpp"
 #include "partition/alike.hpp"
 
-#include <numeric>
 #include <set>
 
 namespace archsim {

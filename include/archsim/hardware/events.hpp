@@ -3,9 +3,7 @@
 
 #include "archsim/core/precision.hpp"
 
-#include <array>
 #include <cstdint>
-#include <string_view>
 
 namespace archsim {
 

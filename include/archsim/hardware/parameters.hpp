@@ -4,11 +4,6 @@
 
 #include "archsim/core/provenance.hpp"
 
-#include <array>
-#include <cstdint>
-#include <optional>
-#include <string_view>
-
 namespace archsim {
 
 enum class Parameter : std::uint16_t {

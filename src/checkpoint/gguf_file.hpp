@@ -32,7 +32,7 @@ GgufHeader read_gguf_parts(const std::filesystem::path& file);
 struct GgmlType {
     std::uint32_t id;
     double weights, bytes;
-    const char* name;
+    std::string_view name;
 };
 
 /// Null when the type is not known.

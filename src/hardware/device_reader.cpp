@@ -16,12 +16,7 @@ constexpr Bounds kShare{0, 1};
 
 static void read_engine(ObjectReader& entry, Device& device) {
     Engine engine{.name = entry.text("name", Need::required)};
-    const std::string kind = entry.text("class", Need::required);
-    if (const auto parsed = value_named<EngineClass>(kind))
-        engine.kind = *parsed;
-    else if (!kind.empty())
-        entry.refuse("class", FindingKind::malformed_file,
-                     fmt::format("\"{}\" is not a class of engine", kind), "use matrix, vector or special");
+    engine.kind = entry.choice<EngineClass>("class", Need::required);
     engine.unit = entry.text("unit");
     engine.count = entry.number("count", {1, 1e7}, Need::required);
     engine.isa = entry.text("isa");

@@ -311,16 +311,10 @@ void read_sources(ObjectReader& document) {
         sources.members([&](std::string_view key, const JsonPlace&) {
             sources.object(key, [&](ObjectReader& entry) {
                 Source source;
-                const std::string kind = entry.text("kind", Need::required);
+                source.kind = entry.choice<SourceKind>("kind", Need::required);
                 source.cite = entry.text("cite", Need::required);
                 entry.text("url");
                 entry.text("date");
-                if (const auto parsed = value_named<SourceKind>(kind))
-                    source.kind = *parsed;
-                else if (!kind.empty())
-                    entry.refuse("kind", FindingKind::malformed_file,
-                                 fmt::format("\"{}\" is not a kind of source", kind),
-                                 "use datasheet, paper, measured, derived, fitted, tuned or assumed");
                 context.sources.emplace(key, std::make_shared<const Source>(std::move(source)));
             });
         });

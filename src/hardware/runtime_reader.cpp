@@ -66,17 +66,6 @@ static std::vector<Precision> read_precisions(ObjectReader& document, std::strin
     return result;
 }
 
-/// The value of that name; the first one when absent.
-template <class Choice>
-static Choice read_choice(ObjectReader& document, std::string_view key) {
-    const std::string text = document.text(key);
-    const auto choice = value_named<Choice>(text);
-    if (!choice && !text.empty())
-        document.refuse(key, FindingKind::malformed_file, fmt::format("\"{}\" is not known here", text),
-                        fmt::format("use {}", either_of(NamesOf<Choice>::all)));
-    return choice.value_or(Choice{});
-}
-
 /// {"products": "bf16", "convolutions": "bf16", "stored": "bf16", "source": "S1"}; "stored" is fp32 where
 /// absent
 static Fp32Mathematics read_fp32(ObjectReader& block) {
@@ -107,7 +96,7 @@ static Fact read_exponent(ObjectReader& document) {
         document.object("combine_exponent", [&](ObjectReader& block) {
             block.member("unit");
             block.member("before");
-            fact.value = read_choice<Combining>(block, "value") == Combining::added
+            fact.value = block.choice<Combining>("value") == Combining::added
                              ? 1.0
                              : std::numeric_limits<double>::infinity();
             fact.source = block.source_or_none();
@@ -164,13 +153,13 @@ static void read_runtime_body(ObjectReader& document, Runtime& runtime) {
     document.object("fusion", [&](ObjectReader& block) { read_fusion(block, runtime); });
     runtime.combine_exponent = read_exponent(document);
     document.object("fp32_mathematics", [&](ObjectReader& block) { runtime.fp32 = read_fp32(block); });
-    runtime.weight_prefetch = read_choice<WeightPrefetch>(document, "weight_prefetch");
+    runtime.weight_prefetch = document.choice<WeightPrefetch>("weight_prefetch");
     runtime.streams_weights = document.flag("streams_weights", true);
     runtime.graph_capture = document.flag("graph_capture", false);
     runtime.autocast = document.flag("autocast", false);
     runtime.independent_streams = document.flag("independent_streams", false);
     runtime.language_models = document.flag("language_models", false);
-    runtime.gguf = read_choice<GgufModels>(document, "gguf");
+    runtime.gguf = document.choice<GgufModels>("gguf");
     runtime.precisions = read_precisions(document, "precisions");
     runtime.weight_only = read_precisions(document, "weight_only");
     runtime.unusual = read_precisions(document, "unusual");
@@ -183,7 +172,7 @@ static void read_runtime_body(ObjectReader& document, Runtime& runtime) {
     document.object("operators", [&](ObjectReader& block) { runtime.rules = read_operator_rules(block); });
     runtime.integer_operators = document.texts("integer_operators");
     runtime.one_thread_operators = document.texts("one_thread_operators");
-    runtime.fallback = read_choice<Fallback>(document, "fallback");
+    runtime.fallback = document.choice<Fallback>("fallback");
     runtime.compile_per_operator = document.quantity("compile_per_operator", D::time, {0, 1e4});
     runtime.compile_base = document.quantity("compile_base", D::time, {0, 1e5});
     document.object("compiled_before", [&](ObjectReader& block) {

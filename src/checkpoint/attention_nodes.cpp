@@ -2,8 +2,6 @@
 
 #include "checkpoint/graph_maker.hpp"
 
-#include <utility>
-
 namespace archsim::checkpoint {
 
 /// Norms every head, or all heads side by side.

@@ -1,16 +1,8 @@
 #pragma once
 // The parts of a configuration, each read by one function.
 
-#include "checkpoint/decoder.hpp"
 #include "checkpoint/fields.hpp"
 #include "checkpoint/model_types.hpp"
-
-#include <nlohmann/json.hpp>
-
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace archsim::checkpoint {
 

@@ -4,9 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstddef>
-
 namespace archsim::checkpoint {
 
 using nlohmann::json;

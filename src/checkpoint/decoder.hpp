@@ -5,11 +5,6 @@
 #include "checkpoint/checkpoint.hpp"
 #include "checkpoint/weight_formats.hpp"
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
 namespace archsim::checkpoint {
 
 enum class MixerKind : std::uint8_t {

@@ -5,12 +5,8 @@
 
 #include "archsim/graph/graph.hpp"
 
-#include <cstdint>
 #include <filesystem>
 #include <map>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace archsim {
 

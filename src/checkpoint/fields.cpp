@@ -6,7 +6,6 @@
 
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cmath>
 
 namespace archsim::checkpoint {
@@ -74,9 +73,7 @@ void refuse(std::string file, std::string message, std::string hint, std::string
 bool changes_no_size(std::string_view key) {
     const auto any = [](const json& group, const char* list, const auto& holds) {
         const auto names = group.find(list);
-        return names != group.end() && std::any_of(names->begin(), names->end(), [&](const json& name) {
-                   return holds(std::string_view(name.get_ref<const std::string&>()));
-               });
+        return names != group.end() && any_name(*names, holds);
     };
     const std::string padded = '_' + std::string(key) + '_';
     const bool sized = any(model_types(), "size_words", [&](std::string_view word) {

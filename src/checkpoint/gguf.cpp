@@ -6,9 +6,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
-#include <map>
 
 namespace archsim::checkpoint {
 

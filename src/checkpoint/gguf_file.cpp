@@ -1,40 +1,29 @@
 #include "checkpoint/gguf_file.hpp"
 
-#include "checkpoint/checkpoint.hpp"
 #include "checkpoint/fields.hpp"
+#include "checkpoint/model_types.hpp"
 #include "core/input_file.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cstring>
 #include <fmt/format.h>
-#include <string_view>
 
 namespace archsim::checkpoint {
 
 constexpr double kByte = 8;
 
-// Numbers: enum ggml_type (ggml/include/ggml.h); blocks: ggml/src/ggml-common.h, the same as GGML_QUANT_SIZES
-// of gguf-py. 31 to 33 are q4_0 in another order of bytes, which files of 2024 have.
-constexpr std::array kTypes = {
-    GgmlType{0, 1, 4, "f32"},         GgmlType{1, 1, 2, "f16"},         GgmlType{2, 32, 18, "q4_0"},
-    GgmlType{3, 32, 20, "q4_1"},      GgmlType{6, 32, 22, "q5_0"},      GgmlType{7, 32, 24, "q5_1"},
-    GgmlType{8, 32, 34, "q8_0"},      GgmlType{9, 32, 36, "q8_1"},      GgmlType{10, 256, 84, "q2_k"},
-    GgmlType{11, 256, 110, "q3_k"},   GgmlType{12, 256, 144, "q4_k"},   GgmlType{13, 256, 176, "q5_k"},
-    GgmlType{14, 256, 210, "q6_k"},   GgmlType{15, 256, 292, "q8_k"},   GgmlType{16, 256, 66, "iq2_xxs"},
-    GgmlType{17, 256, 74, "iq2_xs"},  GgmlType{18, 256, 98, "iq3_xxs"}, GgmlType{19, 256, 50, "iq1_s"},
-    GgmlType{20, 32, 18, "iq4_nl"},   GgmlType{21, 256, 110, "iq3_s"},  GgmlType{22, 256, 82, "iq2_s"},
-    GgmlType{23, 256, 136, "iq4_xs"}, GgmlType{24, 1, 1, "i8"},         GgmlType{25, 1, 2, "i16"},
-    GgmlType{26, 1, 4, "i32"},        GgmlType{27, 1, 8, "i64"},        GgmlType{28, 1, 8, "f64"},
-    GgmlType{29, 256, 56, "iq1_m"},   GgmlType{30, 1, 2, "bf16"},       GgmlType{31, 32, 18, "q4_0_4_4"},
-    GgmlType{32, 32, 18, "q4_0_4_8"}, GgmlType{33, 32, 18, "q4_0_8_8"}, GgmlType{34, 256, 54, "tq1_0"},
-    GgmlType{35, 256, 66, "tq2_0"},   GgmlType{39, 32, 17, "mxfp4"},    GgmlType{40, 64, 36, "nvfp4"},
-    GgmlType{41, 128, 18, "q1_0"},    GgmlType{42, 64, 18, "q2_0"},
-};
+static const std::vector<GgmlType>& types() {
+    static const auto rows = [] {
+        std::vector<GgmlType> read;
+        for (const nlohmann::json& row : model_types().at("ggml_types"))
+            read.push_back({row[0], row[1], row[2], row[3].get_ref<const std::string&>()});
+        return read;
+    }();
+    return rows;
+}
 
 const GgmlType* ggml_type(std::uint32_t id) {
-    const auto found = std::ranges::find(kTypes, id, &GgmlType::id);
-    return found == kTypes.end() ? nullptr : &*found;
+    const auto found = std::ranges::find(types(), id, &GgmlType::id);
+    return found == types().end() ? nullptr : &*found;
 }
 
 static double bits_of_block(const GgmlType* row) {
@@ -46,8 +35,8 @@ double ggml_bits(std::uint32_t type) {
 }
 
 double ggml_bits(std::string_view name) {
-    const auto* const found = std::ranges::find_if(kTypes, [&](const GgmlType& t) { return t.name == name; });
-    return bits_of_block(found == kTypes.end() ? nullptr : found);
+    const auto found = std::ranges::find(types(), name, &GgmlType::name);
+    return bits_of_block(found == types().end() ? nullptr : &*found);
 }
 
 GgufFile::GgufFile(GgufHeader header, std::string file) : file_(std::move(file)), header_(std::move(header)) {

@@ -1,15 +1,7 @@
 #pragma once
 // Keys and tensors of a GGUF file, under the names that they have for one architecture.
 
-#include "archsim/core/finding.hpp"
 #include "checkpoint/decoder.hpp"
-
-#include <cstdint>
-#include <filesystem>
-#include <map>
-#include <set>
-#include <string>
-#include <vector>
 
 namespace archsim::checkpoint {
 
@@ -40,7 +32,7 @@ GgufHeader read_gguf_parts(const std::filesystem::path& file);
 struct GgmlType {
     std::uint32_t id;
     double weights, bytes;
-    const char* name;
+    std::string_view name;
 };
 
 /// Null when the type is not known.

@@ -5,7 +5,6 @@
 #include "checkpoint/model_types.hpp"
 
 #include <fmt/format.h>
-#include <optional>
 
 namespace archsim::checkpoint {
 

@@ -2,8 +2,6 @@
 
 #include "core/lists.hpp"
 
-#include <algorithm>
-
 namespace archsim::checkpoint {
 
 // SimplifiedLayerNormalization and RotaryEmbedding belong to ONNX Runtime's opsets; 21 is the newest of

@@ -3,12 +3,6 @@
 
 #include "checkpoint/decoder.hpp"
 
-#include <map>
-#include <set>
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace archsim::checkpoint {
 
 inline constexpr std::string_view kMicrosoft = "com.microsoft";

@@ -3,9 +3,6 @@
 #include "checkpoint/config_parts.hpp"
 #include "core/parse_number.hpp"
 
-#include <algorithm>
-#include <string_view>
-
 namespace archsim::checkpoint {
 
 static void read_latent(Fields& f, TokenMixer& m, std::int64_t hidden) {

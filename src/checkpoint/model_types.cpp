@@ -5,11 +5,8 @@
 #include "core/json_document.hpp"
 #include "core/text_file.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 #include <fmt/format.h>
-#include <vector>
 
 namespace archsim::checkpoint {
 

@@ -6,13 +6,16 @@
 
 #include <nlohmann/json.hpp>
 
-#include <string>
-#include <string_view>
-
 namespace archsim::checkpoint {
 
 /// The table, read when it is first asked for.
 const nlohmann::json& model_types();
+
+/// Whether `holds` is true for any text of a list of the table.
+inline bool any_name(const nlohmann::json& names, const auto& holds) {
+    return std::ranges::any_of(
+        names, [&](const nlohmann::json& name) { return holds(name.get_ref<const std::string&>()); });
+}
 
 /// Properties of an architecture that its configuration has no field for.
 struct Implied {

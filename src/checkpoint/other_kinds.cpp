@@ -4,18 +4,14 @@
 #include "checkpoint/gguf_file.hpp"
 #include "core/text.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
-#include <string>
-#include <string_view>
 
 namespace archsim::checkpoint {
 
 using nlohmann::json;
 
 static bool lists(const json& names, std::string_view type) {
-    return std::ranges::any_of(names, [&](const json& one) {
-        const auto& name = one.get_ref<const std::string&>();
+    return any_name(names, [&](const std::string& name) {
         return type == name ||
                (type.starts_with(name) && (type[name.size()] == '_' || type[name.size()] == '-'));
     });
@@ -43,12 +39,6 @@ static bool is_at(const json& object, const char* key, bool value) {
     return it != object.end() && *it == json(value);
 }
 
-static bool names_part_of(const json& names, std::string_view text) {
-    return std::ranges::any_of(names, [&](const json& name) {
-        return text.find(name.get_ref<const std::string&>()) != std::string_view::npos;
-    });
-}
-
 static std::string first_class(const json& document) {
     const auto classes = document.find("architectures");
     return classes != document.end() && classes->is_array() && !classes->empty() &&
@@ -61,18 +51,19 @@ static std::string first_class(const json& document) {
 static void refuse_by_class(const json& document, const std::string& file) {
     const std::string name = first_class(document);
     for (const json& kind : model_types().at("kinds"))
-        for (const json& ending : kind.value("classes", json::array()))
-            if (name.ends_with(ending.get_ref<const std::string&>()))
-                refuse_kind(kind, name, file);
+        if (any_name(kind.value("classes", json::array()),
+                     [&](const std::string& ending) { return name.ends_with(ending); }))
+            refuse_kind(kind, name, file);
 }
 
 /// Small networks that propose tokens to a larger model, whose hidden states they read.
 static void refuse_drafters(const json& document, const std::string& type, const std::string& file) {
     const json& drafters = model_types().at("drafters");
     const std::string name = first_class(document);
-    const auto has_field = [&](const json& field) { return document.contains(field.get<std::string>()); };
-    if (!names_part_of(drafters.at("classes"), name) && !lists(drafters.at("types"), type) &&
-        std::none_of(drafters.at("fields").begin(), drafters.at("fields").end(), has_field))
+    const auto of_class = [&](const std::string& part) { return name.find(part) != std::string::npos; };
+    const auto has_field = [&](const std::string& field) { return document.contains(field); };
+    if (!any_name(drafters.at("classes"), of_class) && !lists(drafters.at("types"), type) &&
+        !any_name(drafters.at("fields"), has_field))
         return;
     refuse(file,
            fmt::format("{} drafts tokens for another model, whose hidden states it reads; alone it generates "
@@ -86,10 +77,8 @@ static void refuse_drafters(const json& document, const std::string& type, const
 HeadKind head_of(std::string_view architecture) {
     const json& heads = model_types().at("heads");
     const auto ends = [&](const char* list) {
-        const json& names = heads.at(list);
-        return std::ranges::any_of(names, [&](const json& name) {
-            return architecture.ends_with(name.get_ref<const std::string&>());
-        });
+        return any_name(heads.at(list),
+                        [&](const std::string& name) { return architecture.ends_with(name); });
     };
     return ends("generate") ? HeadKind::generates
            : ends("score")  ? HeadKind::scores
@@ -188,9 +177,9 @@ void refuse_other_kinds(const GgufHeader& header, const std::string& file) {
         refuse(file, "is a control vector, which shifts what a model computes", kGiveModel);
     const bool causal = header.number(architecture + ".attention.causal", 1) != 0;
     for (const auto& row : model_types().at("gguf_kinds"))
-        for (const auto& beginning : row.at("names"))
-            if (architecture.starts_with(beginning.get_ref<const std::string&>()))
-                refuse_gguf_kind(row.at("kind").get_ref<const std::string&>(), architecture, file);
+        if (any_name(row.at("names"),
+                     [&](const std::string& beginning) { return architecture.starts_with(beginning); }))
+            refuse_gguf_kind(row.at("kind").get_ref<const std::string&>(), architecture, file);
     if (denoises(header))
         refuse_gguf_kind("diffusion", architecture.empty() ? "of no stated architecture" : architecture,
                          file);

@@ -6,10 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <map>
-#include <string_view>
-
 namespace archsim::checkpoint {
 
 using nlohmann::json;

@@ -6,10 +6,7 @@
 #include "core/parse_number.hpp"
 #include "core/text_file.hpp"
 
-#include <algorithm>
-#include <array>
 #include <fmt/format.h>
-#include <string_view>
 
 namespace archsim::checkpoint {
 

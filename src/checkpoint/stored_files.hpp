@@ -4,12 +4,6 @@
 
 #include "checkpoint/decoder.hpp"
 
-#include <filesystem>
-#include <map>
-#include <set>
-#include <string>
-#include <vector>
-
 namespace archsim::checkpoint {
 
 struct StoredTensor {

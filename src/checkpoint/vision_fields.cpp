@@ -34,8 +34,8 @@ static Tower read_tower(Fields& v) {
     const std::string type = v.text({"model_type"}), activation = v.text({"hidden_act", "hidden_activation"});
     t.gated = type.starts_with("gemma4") || type == "pixtral" || activation == "silu";
     // GLM-4V: MLPs as wide as the result, and the stated inner width behind them.
-    if (std::ranges::any_of(model_types().at("inner_mergers"),
-                            [&](const json& name) { return type.starts_with(name.get<std::string>()); })) {
+    if (any_name(model_types().at("inner_mergers"),
+                 [&](const std::string& name) { return type.starts_with(name); })) {
         t.merger = t.inner;
         t.inner = v.count({"out_hidden_size"});
         t.gated = true;

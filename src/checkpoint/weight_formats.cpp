@@ -1,12 +1,9 @@
 #include "checkpoint/weight_formats.hpp"
 
-#include "archsim/core/finding.hpp"
 #include "checkpoint/model_types.hpp"
 #include "core/product_format.hpp"
 #include "core/text.hpp"
 
-#include <algorithm>
-#include <cstddef>
 #include <fmt/format.h>
 #include <regex.h>
 

@@ -3,10 +3,8 @@
 #include "archsim/core/finding.hpp"
 #include "core/embedded_files.hpp"
 
-#include <algorithm>
 #include <cstdlib>
 #include <dlfcn.h>
-#include <string>
 #include <sys/auxv.h>
 #include <system_error>
 

@@ -2,8 +2,6 @@
 
 #include "core/text.hpp"
 
-#include <utility>
-
 namespace archsim {
 
 static std::vector<Finding> one(const Finding& finding) {

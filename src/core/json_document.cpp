@@ -1,9 +1,9 @@
 #include "core/json_document.hpp"
 
+#include "core/data_dir.hpp"
 #include "core/embedded_files.hpp"
 #include "core/text_file.hpp"
 
-#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <fmt/format.h>
@@ -230,6 +230,16 @@ std::string_view JsonValue::text_at(std::string_view key) const {
     return found != nullptr && found->is_text() ? found->text() : std::string_view();
 }
 
+std::optional<double> JsonValue::number_at(std::string_view key) const {
+    const JsonValue* const found = find(key);
+    return found != nullptr && found->is_number() ? std::optional(found->number()) : std::nullopt;
+}
+
+std::span<const JsonValue> JsonValue::items_at(std::string_view key) const {
+    const JsonValue* const found = find(key);
+    return found != nullptr ? found->items() : std::span<const JsonValue>();
+}
+
 json JsonValue::copy() const {
     switch (kind_) {
     case Kind::null:
@@ -334,6 +344,14 @@ std::optional<JsonDocument> parse_document(const std::string& file, std::vector<
         findings.insert(findings.end(), problem.findings().begin(), problem.findings().end());
         return std::nullopt;
     }
+}
+
+JsonDocument read_table(std::string_view name) {
+    std::vector<Finding> findings;
+    auto document = parse_document(data_table(name).string(), findings);
+    if (!document)
+        throw InputError(std::move(findings.front()));
+    return std::move(*document);
 }
 
 } // namespace archsim

@@ -5,19 +5,11 @@
 
 #include "archsim/core/finding.hpp"
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
-#include <optional>
 #include <span>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 namespace archsim {
 
@@ -59,6 +51,10 @@ class JsonValue {
     bool contains(std::string_view key) const { return find(key) != nullptr; }
     /// The text under `key`; empty where there is none.
     std::string_view text_at(std::string_view key) const;
+    /// The number under `key`, where there is one.
+    std::optional<double> number_at(std::string_view key) const;
+    /// The list under `key`; empty where there is none.
+    std::span<const JsonValue> items_at(std::string_view key) const;
 
     /// The same as nlohmann has it.
     nlohmann::json copy() const;
@@ -162,6 +158,9 @@ std::optional<JsonDocument> parse_document_text(std::string_view text, const std
 /// The document of a file that holds an object; null with a finding when it cannot be read or is no such
 /// file.
 std::optional<JsonDocument> parse_document(const std::string& file, std::vector<Finding>& findings);
+
+/// The document of a table of the data (data_table()). Throws InputError where it cannot be read.
+JsonDocument read_table(std::string_view name);
 
 inline constexpr int kMostJsonLevels = 64; ///< of objects and arrays within each other
 

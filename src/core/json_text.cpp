@@ -1,10 +1,6 @@
-#include "archsim/core/finding.hpp"
 
 #include "core/json_document.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
 #include <fmt/format.h>
 
 namespace archsim {

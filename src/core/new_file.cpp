@@ -4,16 +4,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
 #include <random>
-#include <string>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <utility>
 
 namespace archsim {
 

@@ -1,8 +1,6 @@
 #include "archsim/core/precision.hpp"
 #include "core/text.hpp"
 
-#include <string>
-
 namespace archsim {
 
 struct Alias {

@@ -4,9 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
-#include <string_view>
-#include <utility>
 
 namespace archsim {
 

@@ -2,8 +2,6 @@
 // Picking lines, words and numbers out of what programs and the kernel print.
 
 #include "core/parse_number.hpp"
-#include <optional>
-#include <string_view>
 
 namespace archsim {
 

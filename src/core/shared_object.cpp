@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <dlfcn.h>
-#include <string>
 
 namespace archsim {
 

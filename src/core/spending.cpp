@@ -4,9 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <string_view>
-#include <utility>
-
 namespace archsim {
 
 Spending::Spending(const Budget& budget, std::string what)

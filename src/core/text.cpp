@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstddef>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <optional>
 #include <tuple>
 
 namespace archsim {

@@ -5,12 +5,9 @@
 #include "core/embedded_files.hpp"
 #include "core/input_file.hpp"
 
-#include <algorithm>
 #include <dirent.h>
 #include <memory>
-#include <string_view>
 #include <system_error>
-#include <utility>
 
 namespace archsim {
 

@@ -3,12 +3,7 @@
 #include "core/same_everywhere.hpp"
 #include "hardware/energy_resolver.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
-#include <limits>
-#include <optional>
-#include <string_view>
 
 namespace archsim {
 

@@ -1,25 +1,18 @@
 // check_hardware: schema, reading, lints, and names across the files of a database.
 
-#include "archsim/hardware/database.hpp"
-
 #include "core/data_dir.hpp"
 #include "hardware/energy_table.hpp"
 #include "hardware/spread_rows.hpp"
 
 #include "core/embedded_files.hpp"
-#include "core/json_document.hpp"
 #include "core/text.hpp"
 #include "hardware/device_files.hpp"
 #include "hardware/device_reader.hpp"
 #include "hardware/parameter_site.hpp"
 #include "hardware/schema_check.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
-#include <map>
-#include <nlohmann/json.hpp>
 #include <set>
-#include <utility>
 
 namespace archsim {
 
@@ -318,7 +311,7 @@ class Checker {
     void tables() {
         for (const std::string_view name :
              {"server_benchmarks", "evidence", "grid_intensities", "microarchitectures", "pci_ids",
-              "model_types", "model_releases", "reference_machines"}) {
+              "model_types", "model_releases", "reference_machines", "foreign_files"}) {
             std::vector<Finding> own;
             table(name, own, own);
             append(std::move(own));

@@ -8,16 +8,10 @@
 #include "hardware/device_files.hpp"
 #include "hardware/device_reader.hpp"
 #include "hardware/limit_mode.hpp"
-#include "hardware/loose_names.hpp"
 #include "hardware/made_entry.hpp"
 #include "hardware/schema_check.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
-#include <limits>
-#include <mutex>
-#include <nlohmann/json.hpp>
-#include <utility>
 
 namespace archsim {
 

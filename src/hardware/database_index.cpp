@@ -1,17 +1,13 @@
 #include "hardware/database_index.hpp"
 
-#include "archsim/core/finding.hpp"
-
 #include "core/embedded_files.hpp"
 #include "core/input_file.hpp"
 #include "core/json_document.hpp"
 #include "core/text.hpp"
 #include "core/text_file.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
 #include <tuple>
-#include <utility>
 
 namespace archsim {
 

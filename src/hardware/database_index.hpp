@@ -6,10 +6,6 @@
 
 #include <filesystem>
 #include <map>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
 
 namespace archsim {
 

@@ -3,8 +3,6 @@
 #include "core/text.hpp"
 #include "hardware/device_files.hpp"
 
-#include <utility>
-
 namespace archsim {
 
 struct RankPrefix {

@@ -2,8 +2,6 @@
 
 #include "hardware/family_facts.hpp"
 
-#include <algorithm>
-
 namespace archsim {
 
 /// An engine that stands for a whole chip has as many of its operations as are left of the units.

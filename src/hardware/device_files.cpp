@@ -3,9 +3,7 @@
 #include "core/text.hpp"
 #include "hardware/device_reader.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
-#include <utility>
 
 namespace archsim {
 

@@ -1,15 +1,10 @@
 #include "hardware/device_reader.hpp"
 
-#include "archsim/hardware/parameters.hpp"
-
 #include "core/text.hpp"
 #include "hardware/device_files.hpp"
 #include "hardware/family_facts.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
-#include <utility>
 
 namespace archsim {
 
@@ -21,12 +16,7 @@ constexpr Bounds kShare{0, 1};
 
 static void read_engine(ObjectReader& entry, Device& device) {
     Engine engine{.name = entry.text("name", Need::required)};
-    const std::string kind = entry.text("class", Need::required);
-    if (const auto parsed = value_named<EngineClass>(kind))
-        engine.kind = *parsed;
-    else if (!kind.empty())
-        entry.refuse("class", FindingKind::malformed_file,
-                     fmt::format("\"{}\" is not a class of engine", kind), "use matrix, vector or special");
+    engine.kind = entry.choice<EngineClass>("class", Need::required);
     engine.unit = entry.text("unit");
     engine.count = entry.number("count", {1, 1e7}, Need::required);
     engine.isa = entry.text("isa");
@@ -102,13 +92,10 @@ static std::optional<Price> read_price(ObjectReader& prices, std::string_view ke
     price.date = value->text_at("date");
     price.instance = value->text_at("instance");
     price.market = value->text_at("market");
-    if (const JsonValue* const sizes = value->find("instances"); sizes != nullptr && sizes->is_array())
-        for (const JsonValue& size : sizes->items()) {
-            const JsonValue *devices = size.find("devices"), *usd = size.find("usd_per_hour");
-            if (devices != nullptr && devices->is_number() && usd != nullptr && usd->is_number())
-                price.instances.push_back(
-                    {std::string(size.text_at("name")), devices->number(), usd->number()});
-        }
+    for (const JsonValue& size : value->items_at("instances"))
+        if (const auto devices = size.number_at("devices"), usd = size.number_at("usd_per_hour");
+            devices && usd)
+            price.instances.push_back({std::string(size.text_at("name")), *devices, *usd});
     return price;
 }
 

@@ -2,13 +2,9 @@
 // A device's JSON document -> Device.
 
 #include "archsim/hardware/database.hpp"
-#include "archsim/hardware/device.hpp"
-#include "core/json_document.hpp"
 #include "hardware/json_reader.hpp"
 #include "hardware/operator_rules.hpp"
 #include "hardware/stated_facts.hpp"
-
-#include <string>
 
 namespace archsim {
 

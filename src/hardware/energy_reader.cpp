@@ -3,7 +3,6 @@
 
 #include "hardware/json_reader.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
 
 namespace archsim {
@@ -24,15 +23,6 @@ static void report_unknown(ReadContext& context, const JsonPlace& place, std::st
                            std::string_view what, std::string hint) {
     context.report(FindingKind::unknown_name, Severity::error, place,
                    fmt::format("\"{}\" is not {}", name, what), std::move(hint));
-}
-
-static Scaling read_scaling_class(ObjectReader& entry) {
-    const std::string text = entry.text("scales_as");
-    const auto scaling = value_named<Scaling>(text);
-    if (!text.empty() && !scaling)
-        report_unknown(entry.context(), entry.place_of("scales_as"), text, "a class of scaling",
-                       "use logic, sram, wire or none");
-    return scaling.value_or(Scaling::none);
 }
 
 /// Keys are nodes in nanometres.
@@ -59,7 +49,7 @@ static NodePrice read_price(ObjectReader& owner, std::string_view key, PhysicalD
                           : dimension == D::frequency ? kClock
                                                       : kPerCount;
     owner.object(key, [&](ObjectReader& entry) {
-        price.scaling = read_scaling_class(entry);
+        price.scaling = entry.choice<Scaling>("scales_as");
         price.energy = entry.quantity("energy", dimension, bounds);
         price.energy.value *= factor;
         if (price.scaling != Scaling::none)

@@ -2,11 +2,6 @@
 // The prices of one device, made from those of its family and from what its own file states.
 
 #include "hardware/energy_spec.hpp"
-#include "hardware/energy_table.hpp"
-
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace archsim {
 

@@ -2,26 +2,14 @@
 // hardware_db/energy.json as read: prices per event with the node they hold at, reference kernels, DRAM and
 // links.
 
-#include "archsim/hardware/device.hpp"
-#include "archsim/hardware/events.hpp"
 #include "hardware/energy_table.hpp"
 
-#include <array>
-#include <filesystem>
 #include <map>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace archsim {
 
 /// The law by which a price shrinks from node to node.
 enum class Scaling : std::uint8_t { none, logic, sram, wire };
-/// Names of its values.
-template <>
-struct NamesOf<Scaling> {
-    static constexpr std::array<std::string_view, 4> all = {"none", "logic", "sram", "wire"};
-};
 
 /// A price at one node, or listed for several.
 struct NodePrice {

@@ -2,17 +2,10 @@
 // Energy per event of one device: hardware_db/energy.json resolved for its family and process node, then
 // overridden by what the device's own file states.
 
-#include "archsim/core/finding.hpp"
 #include "archsim/hardware/device.hpp"
 #include "archsim/hardware/events.hpp"
 
-#include <array>
 #include <filesystem>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace archsim {
 
@@ -20,11 +13,6 @@ namespace archsim {
 /// awake, traffic with external memory, everything else that happens on a chip.
 enum class PriceGroup : std::uint8_t { awake, dram, chip };
 inline constexpr std::size_t kPriceGroupCount = 3;
-/// Names of its values.
-template <>
-struct NamesOf<PriceGroup> {
-    static constexpr std::array<std::string_view, kPriceGroupCount> all = {"awake", "dram", "chip"};
-};
 /// Group of an event; none for links and hosts, which have supplies of their own.
 std::optional<PriceGroup> price_group(Event event);
 

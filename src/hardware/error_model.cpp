@@ -1,6 +1,5 @@
 #include "hardware/error_model.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace archsim {

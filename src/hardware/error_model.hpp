@@ -12,10 +12,8 @@
 
 #include "archsim/core/names.hpp"
 
-#include <array>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace archsim {
@@ -34,20 +32,6 @@ enum class SpreadOf : std::uint8_t {
     later_token,
     default_first_token,
     default_later_token
-};
-/// Names of its values, as hardware_db/uncertainty.json spells them.
-template <>
-struct NamesOf<SpreadOf> {
-    static constexpr std::array<std::string_view, 10> all = {"latency",
-                                                             "throughput",
-                                                             "prefill",
-                                                             "decode",
-                                                             "energy",
-                                                             "power",
-                                                             "first_token",
-                                                             "later_token",
-                                                             "default_first_token",
-                                                             "default_later_token"};
 };
 /// True for what clients of a server wait for.
 constexpr bool of_waits(SpreadOf metric) {

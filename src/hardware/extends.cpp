@@ -1,9 +1,5 @@
 #include "hardware/device_reader.hpp"
 
-#include <algorithm>
-#include <array>
-#include <utility>
-
 namespace archsim {
 
 constexpr std::array<std::string_view, 7> kIdentity = {"id",      "name",        "aliases", "notes",

@@ -1,13 +1,11 @@
 #include "archsim/hardware/family.hpp"
 
-#include "archsim/core/finding.hpp"
 #include "archsim/hardware/database.hpp"
 
 #include "core/lists.hpp"
 #include "core/text.hpp"
 #include "hardware/family_table.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
 
 namespace archsim {

@@ -3,11 +3,7 @@
 #include "core/text.hpp"
 #include "hardware/device_reader.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
-#include <type_traits>
-#include <utility>
 
 namespace archsim {
 

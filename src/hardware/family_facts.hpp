@@ -5,8 +5,6 @@
 
 #include "hardware/json_reader.hpp"
 
-#include <vector>
-
 namespace archsim {
 
 /// Reads the block of the device's family.

@@ -1,15 +1,11 @@
 #include "hardware/family_schema.hpp"
 
-#include "archsim/core/finding.hpp"
-#include "archsim/hardware/family.hpp"
-
 #include "core/text_file.hpp"
 #include "hardware/json_edit.hpp"
 #include "hardware/schema_check.hpp"
 #include "hardware/units.hpp"
 
 #include <fmt/format.h>
-#include <type_traits>
 
 namespace archsim {
 

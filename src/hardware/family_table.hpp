@@ -4,8 +4,6 @@
 
 #include "archsim/hardware/family.hpp"
 
-#include <limits>
-
 namespace archsim {
 
 std::span<const FamilyRow* const> library_families();

@@ -3,7 +3,6 @@
 #include "core/embedded_files.hpp"
 #include "hardware/json_reader.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
 
 namespace archsim {
@@ -27,15 +26,6 @@ static bool times_alike(TimeKind a, TimeKind b) {
     return (a == TimeKind::inference) == (b == TimeKind::inference);
 }
 
-template <class Enum>
-static Enum read_held_name(ObjectReader& entry, std::string_view key) {
-    const std::string text = entry.text(key, Need::required);
-    const auto value = value_named<Enum>(text);
-    if (!value)
-        entry.refuse(key, FindingKind::unknown_name, fmt::format("\"{}\" is not known here", text), "");
-    return value.value_or(Enum{});
-}
-
 static HeldSet read_held_set(ObjectReader& entry) {
     constexpr Bounds kCount{0, 1e7}, kRatio{1e-6, 1e6};
     return {.family = entry.text("family", Need::required),
@@ -43,8 +33,8 @@ static HeldSet read_held_set(ObjectReader& entry) {
             .generation = entry.text("generation"),
             .device = entry.text("device", Need::required),
             .runtime = entry.text("runtime", Need::required),
-            .kind = read_held_name<NetworkKind>(entry, "kind"),
-            .time = read_held_name<TimeKind>(entry, "time"),
+            .kind = entry.choice<NetworkKind>("kind", Need::required),
+            .time = entry.choice<TimeKind>("time", Need::required),
             .rows = static_cast<int>(entry.number("rows", kCount, Need::required)),
             .inside = static_cast<int>(entry.number("inside", kCount, Need::required)),
             .low = entry.number("low", kRatio, Need::required),

@@ -3,28 +3,17 @@
 // that the project holds against its estimate, counted by chip, stack, kind of network and kind of time.
 // Written by scripts/validate.
 
-#include "archsim/hardware/device.hpp"
 #include "archsim/hardware/runtime.hpp"
 #include "archsim/ops/shaped_graph.hpp"
 #include "hardware/error_model.hpp"
 
-#include <array>
-#include <cstdint>
 #include <filesystem>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace archsim {
 
 /// Times that are measured together: of an inference, a prompt, a token, or what clients of a server wait
 /// for.
 enum class TimeKind : std::uint8_t { inference, prefill, decode, served };
-/// Names of its values.
-template <>
-struct NamesOf<TimeKind> {
-    static constexpr std::array<std::string_view, 4> all = {"inference", "prefill", "decode", "served"};
-};
 /// The kind of a time; power and energy count as an inference.
 TimeKind time_kind(SpreadOf metric);
 

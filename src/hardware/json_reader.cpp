@@ -2,7 +2,6 @@
 
 #include "core/text.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
 
 namespace archsim {
@@ -243,10 +242,10 @@ Fact ObjectReader::read_quantity(const JsonValue& object, PhysicalDimension dime
         fact.source = context_.unsourced;
     }
     fact.note = object.text_at("note");
-    if (const JsonValue* const n = object.find("n"); n != nullptr && n->is_number())
-        fact.fitted_n = static_cast<int>(std::clamp(n->number(), 0.0, kMostRows));
-    if (const JsonValue* const error = object.find("error"); error != nullptr && error->is_number())
-        fact.fitted_error = error->number();
+    if (const auto n = object.number_at("n"))
+        fact.fitted_n = static_cast<int>(std::clamp(*n, 0.0, kMostRows));
+    if (const auto error = object.number_at("error"))
+        fact.fitted_error = *error;
     if (fact.source->kind == SourceKind::fitted && (fact.fitted_n <= 0 || !object.contains("error")))
         context_.report(FindingKind::missing_field, Severity::warning, place,
                         "a fitted value must say on how many measurements and how well",
@@ -312,16 +311,10 @@ void read_sources(ObjectReader& document) {
         sources.members([&](std::string_view key, const JsonPlace&) {
             sources.object(key, [&](ObjectReader& entry) {
                 Source source;
-                const std::string kind = entry.text("kind", Need::required);
+                source.kind = entry.choice<SourceKind>("kind", Need::required);
                 source.cite = entry.text("cite", Need::required);
                 entry.text("url");
                 entry.text("date");
-                if (const auto parsed = value_named<SourceKind>(kind))
-                    source.kind = *parsed;
-                else if (!kind.empty())
-                    entry.refuse("kind", FindingKind::malformed_file,
-                                 fmt::format("\"{}\" is not a kind of source", kind),
-                                 "use datasheet, paper, measured, derived, fitted, tuned or assumed");
                 context.sources.emplace(key, std::make_shared<const Source>(std::move(source)));
             });
         });

@@ -2,23 +2,15 @@
 // Reads members of a JSON object and reports every problem as a finding with its JSON pointer. What a reader
 // asks for is what it knows: `finish()` reports all other keys, with the nearest known one.
 
-#include "archsim/core/finding.hpp"
-#include "archsim/core/provenance.hpp"
 #include "archsim/hardware/family.hpp"
 
 #include "core/json_document.hpp"
+#include "core/text.hpp"
 #include "hardware/units.hpp"
 
-#include <array>
 #include <filesystem>
-#include <limits>
+#include <fmt/format.h>
 #include <map>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace archsim {
 
@@ -97,6 +89,16 @@ class ObjectReader {
     std::string text(std::string_view key, Need need = Need::optional);
     std::vector<std::string> texts(std::string_view key);
     bool flag(std::string_view key, bool otherwise);
+    /// The value that the text under `key` names; the first one when absent.
+    template <class Enum>
+    Enum choice(std::string_view key, Need need = Need::optional) {
+        const std::string word = text(key, need);
+        const auto value = value_named<Enum>(word);
+        if (!value && !word.empty())
+            refuse(key, FindingKind::malformed_file, fmt::format("\"{}\" is not known here", word),
+                   fmt::format("use {}", either_of(NamesOf<Enum>::all)));
+        return value.value_or(Enum{});
+    }
     /// A quantity {"value", "unit", "source"}; a plain number where the object itself names a source and the
     /// dimension is plain. Unknown when absent or unusable.
     Fact quantity(std::string_view key, PhysicalDimension dimension, Bounds bounds = {},

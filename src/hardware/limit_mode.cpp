@@ -1,14 +1,10 @@
 #include "hardware/limit_mode.hpp"
 
-#include "archsim/core/finding.hpp"
-
 #include "archsim/hardware/device_changes.hpp"
 #include "core/parse_number.hpp"
 #include "core/text.hpp"
 #include "hardware/family_facts.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
 
 namespace archsim {

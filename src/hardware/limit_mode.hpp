@@ -4,10 +4,6 @@
 #include "archsim/hardware/device.hpp"
 #include "hardware/loose_names.hpp"
 
-#include <memory>
-#include <optional>
-#include <string_view>
-
 namespace archsim {
 
 /// Watts of a mode that sets a power limit, as `nvidia-smi --power-limit` does: "350W" is 350.

@@ -4,7 +4,6 @@
 
 #include <map>
 #include <mutex>
-#include <utility>
 
 namespace archsim {
 

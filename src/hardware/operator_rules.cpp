@@ -2,9 +2,6 @@
 
 #include "ops/uncounted.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <fmt/ranges.h>
 
 namespace archsim {
@@ -23,125 +20,109 @@ static const ShapedTensor* output(const ShapedGraph& graph, const Operator& op) 
     return &graph.tensors[op.outputs[0]];
 }
 
-template <class Of>
-static Value of_window(const Operator& op, Of of) {
-    return op.work.window ? Value(of(*op.work.window)) : std::nullopt;
+/// A fact of the window that an operator moves over its input.
+template <auto Of>
+static Value of_window(const ShapedGraph&, const Operator& op, Precision) {
+    return op.work.window ? Value(Of(*op.work.window)) : std::nullopt;
+}
+
+/// A fact of the first operand.
+template <auto Of>
+static Value of_first(const ShapedGraph& graph, const Operator& op, Precision) {
+    const ShapedTensor* x = input(graph, op, 0);
+    return x ? Value(Of(*x)) : std::nullopt;
+}
+
+/// The largest value of `Of` for the first operand and the result.
+template <auto Of>
+static Value of_either(const ShapedGraph& graph, const Operator& op, Precision) {
+    double most = Of(Shape());
+    for (const ShapedTensor* t : {input(graph, op, 0), output(graph, op)})
+        most = std::max(most, t ? Of(t->shape) : most);
+    return most;
 }
 
 static double largest(const std::array<double, 3>& values) {
     return *std::ranges::max_element(values);
 }
 
-static Value stride(const ShapedGraph&, const Operator& op, Precision) {
-    return of_window(op, [](const Window& w) { return largest(w.stride); });
+static double dilated_kernel(const Window& w) {
+    double most = 1;
+    for (std::size_t i = 0; i < w.kernel.size(); ++i)
+        most = std::max(most, (w.kernel[i] - 1) * w.dilation[i] + 1);
+    return most;
 }
-static Value kernel(const ShapedGraph&, const Operator& op, Precision) {
-    return of_window(op, [](const Window& w) { return largest(w.kernel); });
-}
-static Value kernel_area(const ShapedGraph&, const Operator& op, Precision) {
-    return of_window(op, [](const Window& w) { return w.taps(); });
-}
-static Value dilation(const ShapedGraph&, const Operator& op, Precision) {
-    return of_window(op, [](const Window& w) { return largest(w.dilation); });
-}
-static Value dilated_kernel(const ShapedGraph&, const Operator& op, Precision) {
-    return of_window(op, [](const Window& w) {
-        double most = 1;
-        for (std::size_t i = 0; i < w.kernel.size(); ++i)
-            most = std::max(most, (w.kernel[i] - 1) * w.dilation[i] + 1);
-        return most;
-    });
-}
+
 /// Axes of one position have no dilation that could differ.
-static Value uneven_dilation(const ShapedGraph&, const Operator& op, Precision) {
-    return of_window(op, [](const Window& w) {
-        double low = 0, high = 0;
-        for (std::size_t i = 0; i < w.kernel.size(); ++i)
-            if (w.kernel[i] > 1) {
-                low = low == 0 ? w.dilation[i] : std::min(low, w.dilation[i]);
-                high = std::max(high, w.dilation[i]);
-            }
-        return low == high ? 0.0 : 1.0;
-    });
+static double uneven_dilation(const Window& w) {
+    double low = 0, high = 0;
+    for (std::size_t i = 0; i < w.kernel.size(); ++i)
+        if (w.kernel[i] > 1) {
+            low = low == 0 ? w.dilation[i] : std::min(low, w.dilation[i]);
+            high = std::max(high, w.dilation[i]);
+        }
+    return low == high ? 0 : 1;
 }
+
 static Value window_axes(const ShapedGraph& graph, const Operator& op, Precision) {
     const ShapedTensor* x = input(graph, op, 0);
     return op.work.window && x ? Value(static_cast<double>(x->shape.size()) - 2) : std::nullopt;
 }
-static Value groups(const ShapedGraph&, const Operator& op, Precision) {
-    return of_window(op, [](const Window& w) { return w.groups; });
-}
-static Value channels(const ShapedGraph&, const Operator& op, Precision) {
-    return of_window(op, [](const Window& w) { return w.in_channels; });
-}
-static Value depthwise(const ShapedGraph&, const Operator& op, Precision) {
-    return of_window(op,
-                     [](const Window& w) { return w.groups > 1 && w.groups == w.in_channels ? 1.0 : 0.0; });
-}
+
 static Value batch(const ShapedGraph& graph, const Operator& op, Precision) {
     const ShapedTensor* x = input(graph, op, 0);
     if (op.work.window)
         return op.work.window->batch;
     return x && !x->shape.empty() ? Value(static_cast<double>(x->shape.front())) : std::nullopt;
 }
-static Value rank(const ShapedGraph& graph, const Operator& op, Precision) {
-    const ShapedTensor* x = input(graph, op, 0);
-    return x ? Value(static_cast<double>(x->shape.size())) : std::nullopt;
+
+/// Without the first axis, which is the batch where there are others: a compiled program takes one item.
+static std::span<const std::int64_t> item_of(const Shape& shape) {
+    return std::span(shape).subspan(shape.size() > 1 ? 1 : 0);
 }
-/// The first axis is the batch, where there are others: a compiled program takes one item.
-static std::size_t first_of_item(const Shape& shape) {
-    return shape.size() > 1 ? 1 : 0;
+
+static double sized_axes(const ShapedTensor& x) {
+    return static_cast<double>(
+        std::ranges::count_if(item_of(x.shape), [](std::int64_t size) { return size > 1; }));
 }
-static Value sized_axes(const ShapedGraph& graph, const Operator& op, Precision) {
-    const ShapedTensor* x = input(graph, op, 0);
-    if (!x)
-        return std::nullopt;
-    double count = 0;
-    for (std::size_t i = first_of_item(x->shape); i < x->shape.size(); ++i)
-        count += x->shape[i] > 1 ? 1 : 0;
-    return count;
-}
-static Value elements(const ShapedGraph& graph, const Operator& op, Precision) {
-    const ShapedTensor* x = input(graph, op, 0);
-    if (!x)
-        return std::nullopt;
+
+static double elements(const ShapedTensor& x) {
     double count = 1;
-    for (std::size_t i = first_of_item(x->shape); i < x->shape.size(); ++i)
-        count *= static_cast<double>(x->shape[i]);
+    for (const std::int64_t size : item_of(x.shape))
+        count *= static_cast<double>(size);
     return count;
 }
-static Value largest_axis(const ShapedGraph& graph, const Operator& op, Precision) {
+
+static double largest_axis(const Shape& shape) {
     double most = 0;
-    for (const ShapedTensor* t : {input(graph, op, 0), output(graph, op)})
-        if (t)
-            for (std::size_t i = first_of_item(t->shape); i < t->shape.size(); ++i)
-                most = std::max(most, static_cast<double>(t->shape[i]));
+    for (const std::int64_t size : item_of(shape))
+        most = std::max(most, static_cast<double>(size));
     return most;
 }
+
 /// All axes between the first and the last three.
-static Value outer_size(const ShapedGraph& graph, const Operator& op, Precision) {
-    double most = 1;
-    for (const ShapedTensor* t : {input(graph, op, 0), output(graph, op)})
-        if (t) {
-            double outer = 1;
-            for (std::size_t i = 1; i + 3 < t->shape.size(); ++i)
-                outer *= static_cast<double>(t->shape[i]);
-            most = std::max(most, outer);
-        }
-    return most;
+static double outer_size(const Shape& shape) {
+    double outer = 1;
+    for (std::size_t i = 1; i + 3 < shape.size(); ++i)
+        outer *= static_cast<double>(shape[i]);
+    return outer;
 }
+
 static Value bits(const ShapedGraph&, const Operator& op, Precision activations) {
     return static_cast<double>(bits_of(op.native_precision.value_or(activations)));
 }
+
 static Value integer(const ShapedGraph&, const Operator& op, Precision activations) {
     return is_integer(op.native_precision.value_or(activations)) ? 1.0 : 0.0;
 }
+
 static Value computed_weights(const ShapedGraph& graph, const Operator& op, Precision) {
     const ShapedTensor* w = input(graph, op, 1);
     if (!w || op.work.contractions.empty())
         return std::nullopt;
     return w->constant || w->role == TensorRole::initializer ? 0.0 : 1.0;
 }
+
 /// How much larger the result is along the axis that grows or shrinks most.
 static Value scale(const ShapedGraph& graph, const Operator& op, Precision) {
     const ShapedTensor *x = input(graph, op, 0), *y = output(graph, op);
@@ -156,30 +137,34 @@ static Value scale(const ShapedGraph& graph, const Operator& op, Precision) {
         }
     return most;
 }
+
 static Value outputs(const ShapedGraph&, const Operator& op, Precision) {
     return static_cast<double>(
         std::ranges::count_if(op.outputs, [](TensorId id) { return id != kNoTensor; }));
 }
 
 constexpr OperatorFact kFacts[] = {
-    {"stride", "largest stride of a window", stride},
-    {"kernel", "largest side of a window", kernel},
-    {"kernel_area", "positions of a window", kernel_area},
-    {"dilation", "largest dilation of a window", dilation},
-    {"dilated_kernel", "largest side of a window, with the gaps of its dilation", dilated_kernel},
-    {"uneven_dilation", "1 where the axes of a window have different dilations", uneven_dilation},
+    {"stride", "largest stride of a window", of_window<[](const Window& w) { return largest(w.stride); }>},
+    {"kernel", "largest side of a window", of_window<[](const Window& w) { return largest(w.kernel); }>},
+    {"kernel_area", "positions of a window", of_window<[](const Window& w) { return w.taps(); }>},
+    {"dilation", "largest dilation of a window",
+     of_window<[](const Window& w) { return largest(w.dilation); }>},
+    {"dilated_kernel", "largest side of a window, with the gaps of its dilation", of_window<dilated_kernel>},
+    {"uneven_dilation", "1 where the axes of a window have different dilations", of_window<uneven_dilation>},
     {"window_axes", "axes that a window moves along", window_axes},
-    {"groups", "groups of a convolution", groups},
-    {"channels", "input channels of a window", channels},
-    {"depthwise", "1 where every input channel is a group of its own", depthwise},
+    {"groups", "groups of a convolution", of_window<[](const Window& w) { return w.groups; }>},
+    {"channels", "input channels of a window", of_window<[](const Window& w) { return w.in_channels; }>},
+    {"depthwise", "1 where every input channel is a group of its own",
+     of_window<[](const Window& w) { return w.groups != 1 && w.groups == w.in_channels ? 1.0 : 0.0; }>},
     {"batch", "first axis of the first operand", batch},
-    {"rank", "axes of the first operand", rank},
-    {"sized_axes", "axes of an item of the first operand that are longer than 1", sized_axes},
-    {"elements", "elements of an item of the first operand", elements},
-    {"largest_axis", "longest axis of an item, of the first operand or the result", largest_axis},
+    {"rank", "axes of the first operand",
+     of_first<[](const ShapedTensor& x) { return static_cast<double>(x.shape.size()); }>},
+    {"sized_axes", "axes of an item of the first operand that are longer than 1", of_first<sized_axes>},
+    {"elements", "elements of an item of the first operand", of_first<elements>},
+    {"largest_axis", "longest axis of an item, of the first operand or the result", of_either<largest_axis>},
     {"outer_size",
      "product of the axes between the first and the last three, of the first operand or the result",
-     outer_size},
+     of_either<outer_size>},
     {"bits", "bits of its format", bits},
     {"integer", "1 where its format is an integer", integer},
     {"computed_weights", "1 where the second operand of a product is computed", computed_weights},

@@ -3,8 +3,6 @@
 #include "archsim/extend/operator.hpp"
 #include "core/text.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
 
 namespace archsim {

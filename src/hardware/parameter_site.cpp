@@ -2,7 +2,6 @@
 
 #include "core/text.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
 
 namespace archsim {

@@ -1,7 +1,6 @@
 #include "hardware/posterior.hpp"
 
 #include <cmath>
-#include <cstddef>
 #include <numeric>
 
 namespace archsim {

@@ -4,10 +4,6 @@
 
 #include "hardware/error_model.hpp"
 
-#include <array>
-#include <string>
-#include <vector>
-
 namespace archsim {
 
 /// A measurement of one's own, held against its estimate.

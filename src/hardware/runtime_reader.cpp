@@ -3,11 +3,7 @@
 
 #include "core/text.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
-#include <limits>
-#include <utility>
 
 namespace archsim {
 
@@ -74,33 +70,6 @@ static std::vector<Precision> read_precisions(ObjectReader& document, std::strin
     return result;
 }
 
-/// One of the texts of `choices`; the first one when absent.
-template <class Choice, std::size_t N>
-static Choice read_choice(ObjectReader& document, std::string_view key,
-                          const std::array<std::pair<std::string_view, Choice>, N>& choices) {
-    const std::string text = document.text(key);
-    if (text.empty())
-        return choices.front().second;
-    std::vector<std::string_view> names;
-    for (const auto& [name, choice] : choices) {
-        if (name == text)
-            return choice;
-        names.push_back(name);
-    }
-    document.refuse(key, FindingKind::malformed_file, fmt::format("\"{}\" is not known here", text),
-                    fmt::format("use {}", either_of(names)));
-    return choices.front().second;
-}
-
-constexpr std::array kPrefetchChoices = {std::pair{std::string_view("layer"), WeightPrefetch::layer},
-                                         std::pair{std::string_view("network"), WeightPrefetch::network}};
-constexpr std::array kFallbackChoices = {std::pair{std::string_view("none"), Fallback::none},
-                                         std::pair{std::string_view("host"), Fallback::host},
-                                         std::pair{std::string_view("vector"), Fallback::vector}};
-constexpr std::array kGgufChoices = {std::pair{std::string_view("none"), GgufModels::none},
-                                     std::pair{std::string_view("language"), GgufModels::language},
-                                     std::pair{std::string_view("images"), GgufModels::images}};
-
 /// {"products": "bf16", "convolutions": "bf16", "stored": "bf16", "source": "S1"}; "stored" is fp32 where
 /// absent
 static Fp32Mathematics read_fp32(ObjectReader& block) {
@@ -120,19 +89,20 @@ static Fp32Mathematics read_fp32(ObjectReader& block) {
             .source = block.source_or_none()};
 }
 
-/// "added" is exponent 1 and "overlapped" infinity, which JSON cannot spell.
+/// Exponents 1 and infinity, which JSON cannot spell.
+enum class Combining : std::uint8_t { added, overlapped };
+
 static Fact read_exponent(ObjectReader& document) {
     const JsonValue* value = document.member("combine_exponent");
     const JsonValue* word = value == nullptr ? nullptr : value->find("value");
     if (word != nullptr && word->is_text()) {
         Fact fact;
         document.object("combine_exponent", [&](ObjectReader& block) {
-            constexpr std::array kChoices = {
-                std::pair{std::string_view("added"), 1.0},
-                std::pair{std::string_view("overlapped"), std::numeric_limits<double>::infinity()}};
             block.member("unit");
             block.member("before");
-            fact.value = read_choice(block, "value", kChoices);
+            fact.value = block.choice<Combining>("value") == Combining::added
+                             ? 1.0
+                             : std::numeric_limits<double>::infinity();
             fact.source = block.source_or_none();
         });
         return fact;
@@ -187,13 +157,13 @@ static void read_runtime_body(ObjectReader& document, Runtime& runtime) {
     document.object("fusion", [&](ObjectReader& block) { read_fusion(block, runtime); });
     runtime.combine_exponent = read_exponent(document);
     document.object("fp32_mathematics", [&](ObjectReader& block) { runtime.fp32 = read_fp32(block); });
-    runtime.weight_prefetch = read_choice(document, "weight_prefetch", kPrefetchChoices);
+    runtime.weight_prefetch = document.choice<WeightPrefetch>("weight_prefetch");
     runtime.streams_weights = document.flag("streams_weights", true);
     runtime.graph_capture = document.flag("graph_capture", false);
     runtime.autocast = document.flag("autocast", false);
     runtime.independent_streams = document.flag("independent_streams", false);
     runtime.language_models = document.flag("language_models", false);
-    runtime.gguf = read_choice(document, "gguf", kGgufChoices);
+    runtime.gguf = document.choice<GgufModels>("gguf");
     runtime.precisions = read_precisions(document, "precisions");
     runtime.weight_only = read_precisions(document, "weight_only");
     runtime.unusual = read_precisions(document, "unusual");
@@ -216,7 +186,7 @@ static void read_runtime_body(ObjectReader& document, Runtime& runtime) {
     document.object("operators", [&](ObjectReader& block) { runtime.rules = read_operator_rules(block); });
     runtime.integer_operators = document.texts("integer_operators");
     runtime.one_thread_operators = document.texts("one_thread_operators");
-    runtime.fallback = read_choice(document, "fallback", kFallbackChoices);
+    runtime.fallback = document.choice<Fallback>("fallback");
     runtime.compile_per_operator = document.quantity("compile_per_operator", D::time, {0, 1e4});
     runtime.compile_base = document.quantity("compile_base", D::time, {0, 1e5});
     document.object("compiled_before", [&](ObjectReader& block) {

@@ -1,12 +1,9 @@
 #include "hardware/schema_check.hpp"
 
-#include "core/json_document.hpp"
 #include "hardware/json_reader.hpp"
 
-#include <algorithm>
 #include <exception>
 #include <fmt/format.h>
-#include <utility>
 #include <valijson/adapters/nlohmann_json_adapter.hpp>
 #include <valijson/schema.hpp>
 #include <valijson/schema_parser.hpp>

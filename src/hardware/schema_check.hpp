@@ -1,16 +1,10 @@
 #pragma once
 // Validation against the JSON Schema files that editors use too.
 
-#include "archsim/core/finding.hpp"
-#include "archsim/hardware/device.hpp"
 #include "archsim/hardware/runtime.hpp"
 
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <nlohmann/json_fwd.hpp>
-#include <span>
-#include <string>
-#include <vector>
 
 namespace archsim {
 

@@ -1,14 +1,9 @@
 #include "hardware/spread_rows.hpp"
 
-#include "archsim/hardware/family.hpp"
-
 #include "core/text.hpp"
 #include "hardware/json_reader.hpp"
 
-#include <array>
-#include <cmath>
 #include <fmt/format.h>
-#include <utility>
 
 namespace archsim {
 

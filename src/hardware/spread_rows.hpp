@@ -5,9 +5,6 @@
 #include "archsim/core/provenance.hpp"
 
 #include <filesystem>
-#include <memory>
-#include <string>
-#include <vector>
 
 namespace archsim {
 

@@ -1,8 +1,5 @@
 #include "hardware/device_reader.hpp"
 
-#include <algorithm>
-#include <utility>
-
 namespace archsim {
 
 struct NamedSource {
@@ -38,11 +35,6 @@ static bool inside(const Step* step, std::string_view key) {
 static std::string_view text_at(const JsonValue& object, std::string_view key, std::string_view otherwise) {
     const JsonValue* const found = object.find(key);
     return found != nullptr && found->is_text() ? found->text() : otherwise;
-}
-
-static double number_at(const JsonValue& object, std::string_view key) {
-    const JsonValue* const found = object.find(key);
-    return found != nullptr && found->is_number() ? found->number() : 0;
 }
 
 /// The remark, and of a price its market, its date and what is hired for it.
@@ -118,8 +110,8 @@ std::vector<StatedFact> stated_facts(const JsonValue& document) {
         if (quantity != nullptr) {
             fact.unit = text_at(*quantity, "unit", "1");
             fact.note = note_of(*quantity);
-            fact.fitted_n = static_cast<int>(number_at(*quantity, "n"));
-            fact.fitted_error = number_at(*quantity, "error");
+            fact.fitted_n = static_cast<int>(quantity->number_at("n").value_or(0));
+            fact.fitted_error = quantity->number_at("error").value_or(0);
         } else {
             fact.unit = inside(step, "ops_per_clock") ? "ops/clk" : "1";
         }

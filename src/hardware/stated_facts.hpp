@@ -3,9 +3,6 @@
 
 #include "archsim/core/provenance.hpp"
 
-#include <array>
-#include <cstddef>
-#include <string>
 #include <vector>
 
 namespace archsim {

@@ -5,8 +5,6 @@
 #include "core/same_everywhere.hpp"
 #include "core/text.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
 
 namespace archsim {

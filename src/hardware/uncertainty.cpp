@@ -3,9 +3,7 @@
 #include "core/text.hpp"
 #include "hardware/json_reader.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
-#include <map>
 #include <mutex>
 #include <tuple>
 

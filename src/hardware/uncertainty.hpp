@@ -2,21 +2,9 @@
 // How far estimates are from measurements they were not fitted on: hardware_db/uncertainty.json, the
 // variances of one error model (error_model.hpp), written by the validation tool, never by hand.
 
-#include "archsim/hardware/device.hpp"
-#include "archsim/hardware/runtime.hpp"
 #include "core/same_everywhere.hpp"
-#include "hardware/error_model.hpp"
 #include "hardware/held_rows.hpp"
 #include "hardware/posterior.hpp"
-
-#include <array>
-#include <cmath>
-#include <filesystem>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace archsim {
 
@@ -32,11 +20,6 @@ struct Spread {
 /// `regime` is "compute", "memory" or "overhead".
 enum class Evidence : std::uint8_t { device, stack, none };
 Evidence evidence_for(const Device& device, const Runtime& runtime, std::string_view regime);
-/// Names of its values.
-template <>
-struct NamesOf<Evidence> {
-    static constexpr std::array<std::string_view, 3> all = {"device", "stack", "none"};
-};
 
 /// Widths of intervals, and what was measured.
 class UncertaintyTable {

@@ -4,7 +4,6 @@
 #include "archsim/core/names.hpp"
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace archsim {

@@ -1,11 +1,7 @@
 #include "import/annotate.hpp"
 
-#include "archsim/core/finding.hpp"
-#include "import/byte_source.hpp"
 #include "import/field_reader.hpp"
 
-#include <algorithm>
-#include <cstring>
 #include <protozero/exception.hpp>
 #include <protozero/pbf_writer.hpp>
 #include <set>

@@ -5,9 +5,6 @@
 
 #include <filesystem>
 #include <map>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace archsim {
 

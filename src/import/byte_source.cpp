@@ -5,9 +5,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <system_error>
-#include <utility>
 
 namespace archsim::import {
 

@@ -3,9 +3,7 @@
 
 #include "core/input_file.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
-#include <system_error>
 
 namespace archsim::import {
 

@@ -4,12 +4,9 @@
 
 #include "import/byte_source.hpp"
 
-#include <cstdint>
 #include <cstring>
-#include <optional>
 #include <protozero/types.hpp>
 #include <stdexcept>
-#include <string>
 
 namespace archsim::import {
 

@@ -4,9 +4,7 @@
 #include "core/gzip.hpp"
 #include "core/lists.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
-#include <optional>
 
 namespace archsim::import {
 

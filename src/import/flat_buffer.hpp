@@ -7,11 +7,8 @@
 #include "import/byte_source.hpp"
 
 #include <memory>
-#include <optional>
 #include <stdexcept>
-#include <string>
 #include <string_view>
-#include <vector>
 
 namespace archsim::import {
 

@@ -1,13 +1,9 @@
 #include "import/graph_builder.hpp"
 
 #include "core/lists.hpp"
-#include "core/spending.hpp"
 #include "import/topological_order.hpp"
 
-#include <algorithm>
-#include <array>
 #include <fmt/format.h>
-#include <iterator>
 
 namespace archsim::import {
 

@@ -3,23 +3,12 @@
 // tensors with values, calls of model-local functions are replaced by their bodies, subgraphs become
 // attributes.
 
-#include "archsim/graph/graph.hpp"
 #include "core/spending.hpp"
 #include "import/tensor_value.hpp"
 
-#include <algorithm>
 #include <bit>
-#include <cstddef>
-#include <cstdint>
 #include <functional>
-#include <memory>
-#include <optional>
 #include <set>
-#include <string>
-#include <string_view>
-#include <unordered_map>
-#include <utility>
-#include <vector>
 
 namespace archsim::import {
 

@@ -1,12 +1,8 @@
 #include "archsim/extend/importer.hpp"
 
-#include "core/spending.hpp"
-#include "import/byte_source.hpp"
 #include "import/graph_builder.hpp"
 #include "import/message_reader.hpp"
-#include "import/tensor_value.hpp"
 
-#include <optional>
 #include <protozero/exception.hpp>
 
 namespace archsim {

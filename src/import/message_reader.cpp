@@ -2,9 +2,7 @@
 
 #include "import/tensor_value.hpp"
 
-#include <algorithm>
 #include <bit>
-#include <cstring>
 #include <fmt/format.h>
 #include <new>
 #include <protozero/exception.hpp>

@@ -3,7 +3,6 @@
 
 #include "import/graph_builder.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
 #include <limits>
 

@@ -3,15 +3,10 @@
 #include "core/parse_number.hpp"
 #include "import/field_reader.hpp"
 
-#include <algorithm>
 #include <bit>
-#include <cmath>
-#include <cstdint>
-#include <cstring>
 #include <fmt/format.h>
 #include <limits>
 #include <protozero/pbf_reader.hpp>
-#include <string_view>
 
 namespace archsim::import {
 

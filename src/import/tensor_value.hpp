@@ -5,11 +5,7 @@
 #include "archsim/graph/graph.hpp"
 #include "import/messages.hpp"
 
-#include <cstdint>
 #include <filesystem>
-#include <memory>
-#include <optional>
-#include <string>
 #include <unordered_map>
 
 namespace archsim::import {

@@ -2,10 +2,8 @@
 
 #include "core/lists.hpp"
 #include "core/text.hpp"
-#include "import/flat_buffer.hpp"
 #include "import/tflite.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
 
 namespace archsim {

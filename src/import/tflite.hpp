@@ -5,15 +5,7 @@
 #include "archsim/graph/graph.hpp"
 #include "import/flat_buffer.hpp"
 
-#include <algorithm>
-#include <array>
 #include <map>
-#include <memory>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace archsim::import {
 

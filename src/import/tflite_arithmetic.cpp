@@ -2,8 +2,6 @@
 
 #include "import/tflite.hpp"
 
-#include <algorithm>
-
 namespace archsim::import {
 
 using Ints = std::vector<std::int64_t>;

@@ -1,6 +1,5 @@
 #include "import/tflite.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
 #include <set>
 

@@ -3,8 +3,6 @@
 
 #include "import/tflite.hpp"
 
-#include <algorithm>
-
 namespace archsim::import {
 
 constexpr AxisOrder kImage = AxisOrder::channels_first;

@@ -3,7 +3,6 @@
 #include "core/lists.hpp"
 #include "import/tflite.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
 #include <limits>
 

@@ -1,8 +1,5 @@
 #include "import/tflite.hpp"
 
-#include <algorithm>
-#include <array>
-
 namespace archsim::import {
 
 constexpr std::size_t kLongestTfliteName = 4096, kMostTfliteAxes = 16;

@@ -3,8 +3,6 @@
 
 #include "import/tflite.hpp"
 
-#include <algorithm>
-
 namespace archsim::import {
 
 /// Operands from `first` on, `count` of them; what is left out is kNoTensor.

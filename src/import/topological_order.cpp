@@ -1,7 +1,5 @@
 #include "import/topological_order.hpp"
 
-#include <algorithm>
-#include <cstdint>
 #include <map>
 
 namespace archsim::import {

@@ -3,10 +3,6 @@
 
 #include "archsim/graph/graph.hpp"
 
-#include <cstddef>
-#include <utility>
-#include <vector>
-
 namespace archsim::import {
 
 struct NodeOrder {

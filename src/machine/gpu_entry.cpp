@@ -1,14 +1,7 @@
 #include "machine/processor_entry.hpp"
 
-#include "archsim/core/finding.hpp"
-#include "core/data_dir.hpp"
 #include "core/json_document.hpp"
 #include "core/scan_text.hpp"
-
-#include <algorithm>
-#include <cmath>
-#include <fmt/format.h>
-#include <optional>
 
 namespace archsim {
 
@@ -85,14 +78,10 @@ constexpr std::string_view kPciNvidia = "0x10de", kPciAmd = "0x1002", kPciIntel 
 
 /// The name of a card in hardware_db/pci_ids.json; empty where it has no such one.
 static std::string card_name(std::string_view vendor, std::string_view device) {
-    std::vector<Finding> findings;
-    const auto document = parse_document(data_table("pci_ids.json").string(), findings);
-    if (!document)
-        throw InputError(findings.front());
-    if (const JsonValue* cards = document->root.find("cards"))
-        for (const JsonValue& card : cards->items())
-            if (card.text_at("vendor") == vendor && card.text_at("device") == device)
-                return std::string(card.text_at("name"));
+    const JsonDocument table = read_table("pci_ids.json");
+    for (const JsonValue& card : table.root.items_at("cards"))
+        if (card.text_at("vendor") == vendor && card.text_at("device") == device)
+            return std::string(card.text_at("name"));
     return "";
 }
 

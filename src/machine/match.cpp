@@ -2,11 +2,7 @@
 
 #include "core/text.hpp"
 
-#include <algorithm>
 #include <cctype>
-#include <cmath>
-#include <fmt/format.h>
-#include <set>
 
 namespace archsim {
 

@@ -3,25 +3,16 @@
 
 #include "machine/this_machine.hpp"
 
-#include "archsim/core/finding.hpp"
 #include "core/new_file.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <atomic>
 #include <chrono>
-#include <cstdint>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
-#include <functional>
-#include <string>
 #include <system_error>
 #include <thread>
-#include <utility>
-#include <vector>
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif

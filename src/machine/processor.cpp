@@ -1,12 +1,7 @@
 #include "machine/processor.hpp"
 
-#include "core/parse_number.hpp"
 #include "core/scan_text.hpp"
 #include "machine/processor_entry.hpp"
-
-#include <algorithm>
-#include <cmath>
-#include <fmt/format.h>
 
 namespace archsim {
 

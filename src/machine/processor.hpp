@@ -6,11 +6,7 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
-#include <optional>
 #include <set>
-#include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 

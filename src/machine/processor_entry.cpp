@@ -1,8 +1,5 @@
 #include "machine/processor_entry.hpp"
 
-#include <algorithm>
-#include <array>
-
 namespace archsim {
 
 using Known = EntryWriter::Known;

@@ -2,16 +2,11 @@
 // From the visible facts of a processor to its entry: which device of the database the name that the hardware
 // gives itself stands for, and what the parts of the entry are made from.
 
-#include "archsim/hardware/device.hpp"
 #include "machine/processor.hpp"
 #include "machine/this_machine.hpp"
 
 #include <fmt/format.h>
-#include <memory>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace archsim {
 

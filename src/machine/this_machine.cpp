@@ -5,9 +5,6 @@
 #include "hardware/made_entry.hpp"
 #include "machine/processor_entry.hpp"
 
-#include <cmath>
-#include <fmt/format.h>
-
 namespace archsim {
 
 ThisMachine describe_machine(const Snapshot& snapshot, const HardwareDatabase& database,
@@ -41,11 +38,6 @@ std::string entry_text(const MachineEntry& entry, const std::string& id) {
     if (!id.empty())
         document["id"] = id;
     return laid_out(document, 0, 0) + "\n";
-}
-
-std::string_view name_of(Origin origin) {
-    static constexpr std::string_view kNames[] = {"detected", "measured", "database", "assumed"};
-    return name_in(kNames, origin);
 }
 
 /// Whole numbers without a fraction, and texts in ASCII: names come from hardware and files that may hold

@@ -5,11 +5,6 @@
 #include "archsim/hardware/database.hpp"
 #include "machine/snapshot.hpp"
 
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace archsim {
 
 /// Names under which tools take the machine at hand: its processor, and its first GPU.
@@ -23,7 +18,6 @@ enum class Origin {
     database, ///< the device of the database that it matches
     assumed,  ///< nothing says so
 };
-std::string_view name_of(Origin origin);
 
 /// One number of the entry.
 struct MachineFact {

@@ -1,12 +1,9 @@
 #include "measurements/given_output.hpp"
 
-#include "archsim/core/finding.hpp"
 #include "core/text_file.hpp"
 #include "session/given.hpp"
 
-#include <filesystem>
 #include <iterator>
-#include <utility>
 
 namespace archsim {
 

@@ -4,11 +4,6 @@
 #include "archsim/run/session.hpp"
 #include "measurements/tool_output.hpp"
 
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace archsim {
 
 /// read_given(), of files also the outputs that read_tool_output() reads. Of `context` the device is that of

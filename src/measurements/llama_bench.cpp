@@ -8,7 +8,6 @@
 #include "core/json_document.hpp"
 
 #include <fmt/format.h>
-#include <map>
 #include <nlohmann/json.hpp>
 
 namespace archsim::tool_output {

@@ -12,9 +12,7 @@
 
 #include "core/json_document.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
-#include <map>
 #include <nlohmann/json.hpp>
 
 namespace archsim::tool_output {

@@ -8,8 +8,6 @@
 
 #include "core/json_document.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 

@@ -1,9 +1,7 @@
 #include "measurements/readers.hpp"
 
-#include "archsim/core/finding.hpp"
 #include "core/text_file.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
 
 namespace archsim {

@@ -5,12 +5,6 @@
 #include "archsim/compare/measured_row.hpp"
 #include "measurements/types.hpp"
 
-#include <filesystem>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace archsim {
 
 /// Facts that a log often does not say. Members that are set win over what is read, but for the precision:

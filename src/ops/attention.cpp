@@ -2,7 +2,6 @@
 
 #include "ops/families.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -173,8 +172,6 @@ constexpr OperatorRow kAttentionRows[] = {
         "softmax(Q K' scale + mask) V, with a cache of keys and values; a causal mask halves the work"),
     kOnnx.elementwise("RotaryEmbedding", 23, infer_same, work_rotary, {3, 0},
                       "rotates pairs of elements by position: 3 operations per element"),
-    kMicrosoft.elementwise("RotaryEmbedding", 1, infer_same, work_rotary, {3, 0},
-                           "rotates pairs of elements by position: 3 operations per element"),
     kMicrosoft.elementwise("MRotaryEmbedding", 1, infer_same, work_rotary, {3, 0},
                            "rotary positions with separate time, height and width indices"),
 };

@@ -1,10 +1,6 @@
-#include "core/spending.hpp"
-#include "ops/engine.hpp"
 #include "ops/families.hpp"
 #include "ops/given_values.hpp"
 #include "ops/passes.hpp"
-
-#include <algorithm>
 
 namespace archsim {
 

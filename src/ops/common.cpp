@@ -1,6 +1,5 @@
 #include "ops/common.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 

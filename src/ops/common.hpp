@@ -4,7 +4,6 @@
 #include "archsim/extend/operator.hpp"
 
 #include <initializer_list>
-#include <span>
 
 namespace archsim {
 

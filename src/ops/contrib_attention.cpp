@@ -3,7 +3,6 @@
 
 #include "ops/families.hpp"
 
-#include <algorithm>
 #include <limits>
 
 namespace archsim {

@@ -4,8 +4,6 @@
 #include "ops/engine.hpp"
 #include "ops/families.hpp"
 
-#include <algorithm>
-
 namespace archsim {
 
 struct Branch {

@@ -4,8 +4,6 @@
 #include "ops/given_values.hpp"
 #include "ops/passes.hpp"
 
-#include <algorithm>
-
 namespace archsim {
 
 static bool is_onnx_domain(const std::string& domain) {

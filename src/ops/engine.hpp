@@ -6,7 +6,6 @@
 #include "core/spending.hpp"
 
 #include <deque>
-#include <memory>
 #include <unordered_map>
 #include <unordered_set>
 

@@ -1,16 +1,11 @@
 #include "ops/given_values.hpp"
 
-#include "archsim/core/finding.hpp"
 #include "core/parse_number.hpp"
 #include "core/text.hpp"
 #include "ops/passes.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cctype>
-#include <cmath>
 #include <fmt/format.h>
-#include <string_view>
 
 namespace archsim {
 

@@ -2,13 +2,8 @@
 
 #include "archsim/ops/shaped_graph.hpp"
 
-#include <cstdint>
 #include <functional>
-#include <optional>
 #include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace archsim {
 

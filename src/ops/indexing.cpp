@@ -2,7 +2,6 @@
 
 #include "ops/families.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace archsim {
@@ -261,10 +260,6 @@ constexpr OperatorRow kIndexingRows[] = {
                    fold_gather),
     kOnnx.movement("GatherElements", 11, infer_like<0, 1>, work_gather, "elements by index along an axis"),
     kOnnx.movement("GatherND", 11, infer_gather_nd, work_gather, "slices by index tuples", fold_gather_nd),
-    kMicrosoft.movement("GatherND", 1, infer_gather_nd, work_gather, "slices by index tuples",
-                        fold_gather_nd),
-    kMicrosoft.sorting("Unique", 1, infer_unique, work_sort, {1, 0},
-                       "distinct elements by sorting; upper bound: all of them"),
     kOnnx.movement("Scatter", 9, infer_same, work_scatter,
                    "places elements by index (older ScatterElements)"),
     kOnnx.movement("ScatterElements", 11, infer_same, work_scatter, "places elements by index along an axis"),

@@ -22,7 +22,6 @@
 
 #include "ops/families.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace archsim {

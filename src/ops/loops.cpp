@@ -7,8 +7,6 @@
 
 #include "ops/common.hpp"
 
-#include <algorithm>
-
 namespace archsim {
 
 constexpr std::int64_t kUnrolledTrips = 64;

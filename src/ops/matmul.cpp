@@ -2,10 +2,6 @@
 
 #include "ops/families.hpp"
 
-#include <algorithm>
-#include <array>
-#include <string>
-
 namespace archsim {
 
 /// Batch axes, rows and columns of an operand; vectors are rows (left) or columns (right).

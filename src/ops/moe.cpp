@@ -2,7 +2,6 @@
 
 #include "ops/families.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace archsim {

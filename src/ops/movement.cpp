@@ -2,10 +2,28 @@
 
 #include "ops/families.hpp"
 
-#include <algorithm>
 #include <numeric>
 
 namespace archsim {
+
+/// The value of an output that takes each element from the first input. `part_of(axis, x, strides)` is what
+/// the coordinate `x` of an axis of the output adds to the place in the input, whose axes have these strides.
+template <class PartOf>
+static void fold_picked(NodeContext& c, PartOf&& part_of) {
+    const Constant& from = known_value(c, 0);
+    Constant to = blank_value(c, 0);
+    std::vector<std::int64_t> strides(from.shape.size(), 1);
+    for (std::size_t i = strides.size(); i-- > 1;)
+        strides[i - 1] = strides[i] * from.shape[i];
+    const auto count = static_cast<std::int64_t>(product(to.shape));
+    for (std::int64_t flat = 0; flat < count; ++flat) {
+        std::int64_t rest = flat, index = 0;
+        for (std::size_t i = to.shape.size(); i-- > 0; rest /= to.shape[i])
+            index += part_of(i, rest % to.shape[i], strides);
+        append_from(to, from, static_cast<std::size_t>(index));
+    }
+    c.set_value(0, std::move(to));
+}
 
 // --- Transpose
 
@@ -55,23 +73,9 @@ static void work_transpose(NodeContext& c) {
 }
 
 static void fold_transpose(NodeContext& c) {
-    const auto perm = permutation_of(c);
-    const Constant& from = known_value(c, 0);
-    Constant to = blank_value(c, 0);
-    std::vector<std::size_t> strides(perm.size(), 1);
-    for (std::size_t i = perm.size(); i-- > 1;)
-        strides[i - 1] = strides[i] * static_cast<std::size_t>(from.shape[i]);
-    const std::size_t count = value_count(from);
-    for (std::size_t flat = 0; flat < count; ++flat) {
-        std::size_t rest = flat, index = 0;
-        for (std::size_t i = perm.size(); i-- > 0;) {
-            const auto d = static_cast<std::size_t>(to.shape[i]);
-            index += rest % d * strides[perm[i]];
-            rest /= d;
-        }
-        append_from(to, from, index);
-    }
-    c.set_value(0, std::move(to));
+    fold_picked(c, [perm = permutation_of(c)](std::size_t axis, std::int64_t x, const auto& strides) {
+        return x * strides[perm[axis]];
+    });
 }
 
 // --- Concat
@@ -216,22 +220,9 @@ static void work_slice(NodeContext& c) {
 }
 
 static void fold_slice(NodeContext& c) {
-    const auto ranges = slice_ranges(c);
-    const Constant& from = known_value(c, 0);
-    Constant to = blank_value(c, 0);
-    std::vector<std::int64_t> strides(ranges.size(), 1);
-    for (std::size_t i = ranges.size(); i-- > 1;)
-        strides[i - 1] = strides[i] * from.shape[i];
-    const auto count = static_cast<std::int64_t>(product(to.shape));
-    for (std::int64_t flat = 0; flat < count; ++flat) {
-        std::int64_t rest = flat, index = 0;
-        for (std::size_t i = ranges.size(); i-- > 0;) {
-            index += (ranges[i].start + rest % to.shape[i] * ranges[i].step) * strides[i];
-            rest /= to.shape[i];
-        }
-        append_from(to, from, static_cast<std::size_t>(index));
-    }
-    c.set_value(0, std::move(to));
+    fold_picked(c, [ranges = slice_ranges(c)](std::size_t axis, std::int64_t x, const auto& strides) {
+        return (ranges[axis].start + x * ranges[axis].step) * strides[axis];
+    });
 }
 
 // --- Split
@@ -311,22 +302,10 @@ static void infer_tile(NodeContext& c) {
 }
 
 static void fold_tile(NodeContext& c) {
-    const Constant& from = known_value(c, 0);
-    Constant to = blank_value(c, 0);
-    if (from.shape.size() != to.shape.size())
-        return;
-    const auto count = static_cast<std::size_t>(product(to.shape));
-    for (std::size_t flat = 0; flat < count; ++flat) {
-        std::size_t rest = flat, index = 0, stride = 1;
-        for (std::size_t i = to.shape.size(); i-- > 0;) {
-            const auto d = static_cast<std::size_t>(to.shape[i]), s = static_cast<std::size_t>(from.shape[i]);
-            index += rest % d % s * stride;
-            stride *= s;
-            rest /= d;
-        }
-        append_from(to, from, index);
-    }
-    c.set_value(0, std::move(to));
+    if (c.shape(0).size() == c.output(0).shape.size())
+        fold_picked(c, [&in = c.shape(0)](std::size_t axis, std::int64_t x, const auto& strides) {
+            return x % in[axis] * strides[axis];
+        });
 }
 
 static void work_copy(NodeContext& c) {
@@ -405,8 +384,6 @@ constexpr OperatorRow kMovementRows[] = {
     kOnnx.movement("CenterCropPad", 18, infer_center_crop_pad, work_copy, "crops or pads around the centre"),
     kOnnx.movement("DepthToSpace", 1, infer_depth_to_space, work_movement, "channels to pixels"),
     kOnnx.movement("SpaceToDepth", 1, infer_space_to_depth, work_movement, "pixels to channels"),
-    kMicrosoft.movement("Pad", 1, infer_pad, work_copy, "adds a border; negative pads crop"),
-    kMicrosoft.movement("Trilu", 1, infer_same, work_movement, "upper or lower triangle, the rest zero"),
     kOnnx.movement("Trilu", 14, infer_same, work_movement, "upper or lower triangle, the rest zero"),
     kOnnx.movement("ReverseSequence", 10, infer_same, work_movement, "reverses sequences of given lengths"),
 };

@@ -3,8 +3,6 @@
 
 #include "ops/families.hpp"
 
-#include <algorithm>
-
 namespace archsim {
 
 /// One reciprocal square root (root and division) for each normalised group of elements.
@@ -246,8 +244,6 @@ constexpr OperatorRow kNormalizationRows[] = {
                         "scale and shift per channel in inference; statistics too in training"),
     kOnnx.normalization("LayerNormalization", 17, infer_layer_norm, work_layer_norm, {6, 0},
                         "mean, variance, scale and shift over the trailing axes; two passes"),
-    kMicrosoft.normalization("LayerNormalization", 1, infer_layer_norm, work_layer_norm, {6, 0},
-                             "mean, variance, scale and shift over the trailing axes; two passes"),
     kMicrosoft.normalization("SimplifiedLayerNormalization", 1, infer_layer_norm, work_layer_norm, {4, 0},
                              "root mean square and scale over the trailing axes"),
     kOnnx.normalization("SimplifiedLayerNormalization", 1, infer_layer_norm, work_layer_norm, {4, 0},

@@ -2,8 +2,6 @@
 
 #include "ops/families.hpp"
 
-#include <algorithm>
-
 namespace archsim {
 
 static void infer_expand_dims(NodeContext& c) {

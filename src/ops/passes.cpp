@@ -1,9 +1,6 @@
 #include "ops/passes.hpp"
 
-#include <algorithm>
 #include <limits>
-#include <string_view>
-#include <unordered_set>
 
 namespace archsim {
 

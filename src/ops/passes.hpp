@@ -1,12 +1,7 @@
 #pragma once
 // Whole-graph passes after inference.
 
-#include "archsim/graph/graph.hpp"
 #include "ops/engine.hpp"
-
-#include <cstdint>
-#include <string>
-#include <vector>
 
 namespace archsim {
 

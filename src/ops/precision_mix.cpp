@@ -3,9 +3,6 @@
 #include "core/product_format.hpp"
 #include "ops/passes.hpp"
 
-#include <algorithm>
-#include <map>
-
 namespace archsim {
 
 constexpr std::uint32_t kNone = 0xFFFFFFFFu;

@@ -4,10 +4,6 @@
 
 #include "archsim/ops/shaped_graph.hpp"
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace archsim {
 
 /// The format that the file gives an operator: the one a quantised graph prescribes ("int8" between

@@ -3,8 +3,6 @@
 
 #include "ops/families.hpp"
 
-#include <algorithm>
-
 namespace archsim {
 
 static void mark_scales(NodeContext& c) {
@@ -37,13 +35,6 @@ static void work_dynamic_quantize(NodeContext& c) {
     c.work().special_ops += 1;
     c.work().passes = 2;
 }
-
-constexpr OperatorRow kQuantize =
-    kOnnx.elementwise("QuantizeLinear", 10, infer_quantize, work_per_output, {4, 0},
-                      "scale, round, add the zero point, clip; free after an operator that runs quantised");
-constexpr OperatorRow kDequantize =
-    kOnnx.elementwise("DequantizeLinear", 10, infer_dequantize, work_per_output, {2, 0},
-                      "subtract the zero point and scale; free before an operator that runs quantised");
 
 // --- Elementwise: each operand is a tensor, a scale and a zero point
 
@@ -195,10 +186,10 @@ static void work_gather_blocks(NodeContext& c) {
 }
 
 constexpr OperatorRow kQuantizedRows[] = {
-    kQuantize,
-    of_microsoft(kQuantize),
-    kDequantize,
-    of_microsoft(kDequantize),
+    kOnnx.elementwise("QuantizeLinear", 10, infer_quantize, work_per_output, {4, 0},
+                      "scale, round, add the zero point, clip; free after an operator that runs quantised"),
+    kOnnx.elementwise("DequantizeLinear", 10, infer_dequantize, work_per_output, {2, 0},
+                      "subtract the zero point and scale; free before an operator that runs quantised"),
     kOnnx.reduction("DynamicQuantizeLinear", 11, infer_dynamic_quantize, work_dynamic_quantize, {6, 0},
                     "finds minimum and maximum, then scales, rounds and clips: 6 operations per element"),
     kMicrosoft.elementwise("QLinearAdd", 1, infer_qlinear_binary, work_qlinear, {7, 0},

@@ -3,7 +3,6 @@
 
 #include "ops/families.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace archsim {
@@ -211,12 +210,6 @@ static void work_causal_convolution(NodeContext& c) {
     c.mark_kv_cache_output(1);
 }
 
-constexpr OperatorRow kLinearAttention = kOnnx.attention(
-    "LinearAttention", 27, infer_linear, work_linear_attention,
-    "recurrence with a matrix per head as state: linear, gated and delta-rule attention, Mamba-2");
-constexpr OperatorRow kCausalConvolution =
-    kOnnx.opaque("CausalConvWithState", 27, infer_causal_convolution, work_causal_convolution,
-                 "depthwise convolution along the tokens that carries its last inputs over to the next call");
 constexpr OperatorRow kRecurrentRows[] = {
     kOnnx.recurrent("LSTM", 1, infer_recurrent<recurrence_of>, work_lstm,
                     "long short-term memory: 4 gates; one input projection, then dependent steps"),
@@ -226,10 +219,11 @@ constexpr OperatorRow kRecurrentRows[] = {
                     "plain recurrence: one input projection, then dependent steps"),
     kMicrosoft.recurrent("DynamicQuantizeLSTM", 1, infer_recurrent<dynamic_recurrence>, work_dynamic_lstm,
                          "LSTM with 8-bit weights, inputs quantised on the fly"),
-    kLinearAttention,
-    of_microsoft(kLinearAttention),
-    kCausalConvolution,
-    of_microsoft(kCausalConvolution),
+    kOnnx.attention(
+        "LinearAttention", 27, infer_linear, work_linear_attention,
+        "recurrence with a matrix per head as state: linear, gated and delta-rule attention, Mamba-2"),
+    kOnnx.opaque("CausalConvWithState", 27, infer_causal_convolution, work_causal_convolution,
+                 "depthwise convolution along the tokens that carries its last inputs over to the next call"),
 };
 
 constinit const std::span<const OperatorRow> recurrent_rows = kRecurrentRows;

@@ -1,13 +1,6 @@
-#include "archsim/extend/operator.hpp"
 
-#include "ops/common.hpp"
 #include "ops/engine.hpp"
 #include "ops/families.hpp"
-
-#include <algorithm>
-#include <array>
-#include <string>
-#include <utility>
 
 namespace archsim {
 
@@ -45,13 +38,21 @@ constexpr Needing kNeeding[] = {
 constexpr std::array<std::string_view, 9> kOutputsOptional = {"Adagrad",  "Adam", "GRU",   "Gradient", "LSTM",
                                                               "Momentum", "RNN",  "Split", "Stored"};
 
+// Operators of ai.onnx that ONNX Runtime has in its own domain, too.
+constexpr std::string_view kOfBoth =
+    " CausalConvWithState DequantizeLinear GatherND GridSample LayerNormalization"
+    " LinearAttention Pad QuantizeLinear Range RotaryEmbedding Trilu Unique ";
+
+static std::string between_blanks(std::string_view name) {
+    return ' ' + std::string(name) + ' ';
+}
+
 static Arity arity_of(std::string_view domain, std::string_view name) {
     Arity arity{.inputs = 1, .outputs = 1};
     if (std::ranges::find(kOutputsOptional, name) != kOutputsOptional.end())
         arity.outputs = 0;
-    const std::string sought = ' ' + std::string(name) + ' ';
     for (const Needing& row : kNeeding)
-        if (row.names.find(sought) != std::string_view::npos)
+        if (row.names.find(between_blanks(name)) != std::string_view::npos)
             arity.inputs = row.inputs;
     if (name == "Attention" && domain == kOnnxDomain) // queries, keys, values; ONNX Runtime's own merges them
         arity.inputs = 3;
@@ -90,6 +91,10 @@ const OperatorRegistry& OperatorRegistry::standard() {
                reduction_rows, shape_rows, movement_rows, indexing_rows, control_flow_rows, quantization_rows,
                attention_rows, contrib_attention_rows, moe_rows, vision_rows, sequence_rows, recurrent_rows,
                ml_rows, tflite_rows, latent_attention_rows);
+        for (std::size_t i = rows.size(); i-- > 0;)
+            if (rows[i].domain == kOnnxDomain &&
+                kOfBoth.find(between_blanks(rows[i].name)) != std::string_view::npos)
+                rows.push_back(of_microsoft(rows[i]));
         for (OperatorRow& row : rows) {
             const Arity needs = arity_of(row.domain, row.name);
             row.inputs = needs.inputs;

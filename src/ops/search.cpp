@@ -3,12 +3,9 @@
 // answer and every beam (microsoft/onnxruntime, docs/ContribOperators.md). A decoder without an encoder first
 // reads the prompt, by `init_decoder` where there is one.
 
-#include "ops/engine.hpp"
 #include "ops/passes.hpp"
 
 #include "ops/common.hpp"
-
-#include <algorithm>
 
 namespace archsim {
 

@@ -2,8 +2,6 @@
 
 #include "ops/families.hpp"
 
-#include <algorithm>
-
 namespace archsim {
 
 static SequenceElement element_of(const NodeContext& c, std::size_t i) {

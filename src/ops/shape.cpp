@@ -3,7 +3,6 @@
 
 #include "ops/families.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace archsim {
@@ -284,7 +283,6 @@ constexpr OperatorRow kShapeRows[] = {
     kOnnx.transparent("Constant", 1, infer_constant, work_free, "a value stored in the file"),
     kOnnx.movement("ConstantOfShape", 9, infer_constant_of_shape, work_per_output, "a tensor of one value"),
     kOnnx.elementwise("Range", 11, infer_range, work_per_output, {2, 0}, "start, start + delta, ..."),
-    kMicrosoft.elementwise("Range", 1, infer_range, work_per_output, {2, 0}, "start, start + delta, ..."),
     kOnnx.movement("EyeLike", 9, infer_eye_like, work_per_output, "ones on a diagonal"),
     // A counter-based generator (Philox, Salmon et al. SC 2011) takes 10 rounds of about 2 operations per
     // number.

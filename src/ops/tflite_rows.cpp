@@ -2,8 +2,6 @@
 
 #include "ops/families.hpp"
 
-#include <algorithm>
-
 namespace archsim {
 
 // --- Blocks of pixels to the batch and back

@@ -1,13 +1,10 @@
 #include "ops/uncounted.hpp"
 
 #include "archsim/extend/operator.hpp"
-#include "archsim/ops/shaped_graph.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
 #include <set>
 #include <unordered_map>
-#include <vector>
 
 namespace archsim {
 

@@ -3,12 +3,6 @@
 
 #include "archsim/ops/shaped_graph.hpp"
 
-#include <cstddef>
-#include <map>
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace archsim {
 
 /// The operators at run time of which nothing, or no shape, is known.

@@ -3,7 +3,6 @@
 #include "core/lists.hpp"
 #include "ops/families.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace archsim {
@@ -285,8 +284,6 @@ constexpr OperatorRow kVisionRows[] = {
     kOnnx.movement("Upsample", 1, infer_upsample, work_resize, "older Resize"),
     kOnnx.movement("GridSample", 16, infer_grid_sample, work_grid_sample,
                    "samples at given positions; 2 operations per neighbour"),
-    kMicrosoft.movement("GridSample", 1, infer_grid_sample, work_grid_sample,
-                        "samples at given positions; 2 operations per neighbour"),
     kOnnx.movement("AffineGrid", 20, infer_affine_grid, work_per_output, {6, 0},
                    "positions of an affine map: 3 multiply-adds each"),
     kOnnx.movement("Crop", 1, infer_crop, work_crop,

@@ -1,8 +1,5 @@
 #include "partition/group_description.hpp"
 
-#include <algorithm>
-#include <optional>
-
 namespace archsim {
 
 static bool is_activation_product(const Operator& op) {

@@ -3,11 +3,7 @@
 #include "core/lists.hpp"
 #include "partition/alike.hpp"
 
-#include <algorithm>
-#include <numeric>
 #include <set>
-#include <utility>
-#include <vector>
 
 namespace archsim {
 

@@ -5,13 +5,7 @@
 #include "archsim/extend/fusion_policy.hpp"
 #include "archsim/ops/shaped_graph.hpp"
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
 #include <span>
-#include <utility>
-#include <vector>
 
 namespace archsim {
 

@@ -1,9 +1,5 @@
 #include "partition/group_description.hpp"
 
-#include <algorithm>
-#include <cstddef>
-#include <utility>
-
 namespace archsim {
 
 /// Ids that one group has named already.

@@ -4,10 +4,6 @@
 #include "archsim/partition/partition.hpp"
 #include "partition/fusion_graph.hpp"
 
-#include <cstdint>
-#include <span>
-#include <vector>
-
 namespace archsim {
 
 inline constexpr std::uint32_t kNoGroup = 0xFFFFFFFFu;

@@ -4,11 +4,9 @@
 #include <boost/graph/dag_shortest_paths.hpp>
 #include <boost/graph/topological_sort.hpp>
 
-#include <algorithm>
 #include <functional>
 #include <iterator>
 #include <limits>
-#include <utility>
 
 namespace archsim {
 

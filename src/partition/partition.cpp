@@ -4,11 +4,7 @@
 
 #include "archsim/partition/partition.hpp"
 
-#include "partition/fusion_graph.hpp"
 #include "partition/group_description.hpp"
-
-#include <algorithm>
-#include <span>
 
 namespace archsim {
 

@@ -1,11 +1,5 @@
 #include "partition/group_description.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <string_view>
-#include <utility>
-
 namespace archsim {
 
 constexpr std::size_t kImageRank = 4;

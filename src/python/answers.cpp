@@ -14,15 +14,9 @@
 #include "answers/study/study.hpp"
 #include "answers/sweep/sweep.hpp"
 #include "answers/sweep/sweep_report.hpp"
-#include "archsim/run/serve.hpp"
-#include "core/lists.hpp"
 #include "core/parse_number.hpp"
 #include "result/ranking.hpp"
 #include "store/history.hpp"
-
-#include <algorithm>
-#include <span>
-#include <utility>
 
 namespace py = python;
 using namespace archsim;

@@ -5,24 +5,13 @@
 
 #include "answers/compare/compare_models_report.hpp"
 #include "archsim/core/version.hpp"
-#include "archsim/run/session.hpp"
 #include "archsim/run/step.hpp"
 #include "core/json_document.hpp"
-#include "core/lists.hpp"
 #include "fields/question_json.hpp"
 #include "measurements/given_output.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
 #include "session/given.hpp"
-
-#include <fmt/format.h>
-
-#include <functional>
-#include <limits>
-#include <map>
-#include <optional>
-#include <tuple>
-#include <utility>
 
 namespace py = python;
 using namespace archsim;

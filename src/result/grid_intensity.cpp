@@ -1,7 +1,6 @@
 #include "result/cost_terms.hpp"
 
 #include "archsim/core/finding.hpp"
-#include "core/data_dir.hpp"
 #include "core/json_document.hpp"
 #include "core/parse_number.hpp"
 #include "core/text.hpp"
@@ -13,31 +12,22 @@
 
 namespace archsim {
 
-/// The table, kept as long as the program: its texts lie in the document.
-struct GridTable {
-    GridTable() {
-        std::vector<Finding> findings;
-        const std::string file = data_table("grid_intensities.json").string();
-        document = parse_document(file, findings);
-        const JsonValue* grids = document ? document->root.find("grids") : nullptr;
-        if (grids == nullptr)
-            throw findings.empty() ? InputError(fmt::format("{}: no list of \"grids\"", file))
-                                   : InputError(findings.front());
-        for (const JsonValue& row : grids->items()) {
-            const JsonValue *grams = row.find("g_per_kwh"), *year = row.find("year");
-            if (grams == nullptr || !grams->is_number() || year == nullptr || !year->is_number())
-                throw InputError(fmt::format("{}: expected g_per_kwh and year in {}", file, row.dump()));
-            rows.push_back({row.text_at("code"), row.text_at("name"), grams->number(),
-                            static_cast<int>(year->number())});
-        }
-    }
-    std::optional<JsonDocument> document;
-    std::vector<GridIntensity> rows;
-};
-
 std::span<const GridIntensity> grid_intensities() {
-    static const GridTable table;
-    return table.rows;
+    static const JsonDocument table = read_table("grid_intensities.json"); // the texts of the rows lie in it
+    static const auto rows = [] {
+        std::vector<GridIntensity> read;
+        for (const JsonValue& row : table.root.items_at("grids")) {
+            const auto grams = row.number_at("g_per_kwh"), year = row.number_at("year");
+            if (!grams || !year)
+                throw InputError(
+                    fmt::format("grid_intensities.json: expected g_per_kwh and year in {}", row.dump()));
+            read.push_back({row.text_at("code"), row.text_at("name"), *grams, static_cast<int>(*year)});
+        }
+        if (read.empty())
+            throw InputError("grid_intensities.json: no list of \"grids\"");
+        return read;
+    }();
+    return rows;
 }
 
 double parse_grid_intensity(std::string_view text) {

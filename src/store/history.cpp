@@ -1,15 +1,10 @@
 #include "store/history.hpp"
 
-#include "archsim/core/finding.hpp"
 #include "core/text.hpp"
 #include "store/schema.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <fmt/ranges.h>
-#include <limits>
 #include <set>
-#include <utility>
 
 namespace archsim {
 

@@ -2,17 +2,8 @@
 
 #include "store/history.hpp"
 
-#include "core/lists.hpp"
-#include "report/blocks/columns.hpp"
 #include "report/blocks/metric_text.hpp"
-#include "report/blocks/number_format.hpp"
 #include "report/blocks/result_row.hpp"
-
-#include <algorithm>
-#include <fmt/format.h>
-
-#include <cmath>
-#include <map>
 
 namespace archsim {
 

@@ -7,11 +7,9 @@
 #include "store/schema.hpp"
 
 #include <chrono>
-#include <cmath>
 #include <ctime>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <utility>
 
 namespace archsim {
 

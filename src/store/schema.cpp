@@ -1,13 +1,8 @@
 #include "store/schema.hpp"
 
-#include "archsim/core/finding.hpp"
 #include "core/lists.hpp"
 
 #include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <vector>
 
 namespace archsim {
 

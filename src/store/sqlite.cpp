@@ -1,17 +1,14 @@
 #include "store/schema.hpp"
 
-#include "archsim/core/finding.hpp"
 #include "core/input_file.hpp"
 #include "core/new_file.hpp"
 #include "core/shared_object.hpp"
 
 #include <chrono>
-#include <cmath>
 #include <fmt/format.h>
 #include <sqlite3.h>
 #include <thread>
 #include <unistd.h>
-#include <utility>
 
 namespace archsim {
 

@@ -3,21 +3,9 @@
 
 #include "archsim/estimate/estimate.hpp"
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-
 namespace archsim {
 
 enum class MeasuredMetric : std::uint8_t { latency_ms, throughput_per_s, power_w, energy_mj };
-/// Names of its values.
-template <>
-struct NamesOf<MeasuredMetric> {
-    static constexpr std::array<std::string_view, 4> all = {"latency_ms", "throughput_per_s", "power_w",
-                                                            "energy_mj"};
-};
 
 /// One published measurement: a row of tests/measured/*.csv.
 struct MeasuredRow {

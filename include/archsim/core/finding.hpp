@@ -10,17 +10,11 @@
 
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace archsim {
 
 enum class Severity { note, warning, error };
-/// Names of its values.
-template <>
-struct NamesOf<Severity> {
-    static constexpr std::array<std::string_view, 3> all = {"note", "warning", "error"};
-};
 
 enum class FindingKind {
     unreadable_file,
@@ -40,16 +34,6 @@ enum class FindingKind {
     missing_source,
     unknown_name,
     unsupported,
-};
-/// Names of its values.
-template <>
-struct NamesOf<FindingKind> {
-    static constexpr std::array<std::string_view, 17> all = {
-        "unreadable_file",      "malformed_file", "unknown_operator", "unresolved_dimension",
-        "data_dependent_shape", "malformed_node", "shape_conflict",   "too_large",
-        "unknown_key",          "wrong_unit",     "out_of_range",     "missing_field",
-        "inconsistent",         "duplicate",      "missing_source",   "unknown_name",
-        "unsupported"};
 };
 
 /// Something the user should know or fix, with its place.

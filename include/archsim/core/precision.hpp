@@ -4,10 +4,6 @@
 #include "archsim/core/export.hpp"
 #include "archsim/core/names.hpp"
 
-#include <array>
-#include <optional>
-#include <string_view>
-
 namespace archsim {
 
 /// Formats an engine can multiply in, narrow to wide within each class.
@@ -17,12 +13,6 @@ inline constexpr std::array kPrecisions = {
     Precision::fp4,  Precision::int32, Precision::int16, Precision::int8, Precision::int4};
 inline constexpr std::size_t kPrecisionCount = kPrecisions.size();
 
-/// Names of its values.
-template <>
-struct NamesOf<Precision> {
-    static constexpr std::array<std::string_view, 11> all = {"fp64", "fp32",  "tf32",  "bf16", "fp16", "fp8",
-                                                             "fp4",  "int32", "int16", "int8", "int4"};
-};
 /// Parses a name in any case; also "float16", "half", "float32", "bfloat16".
 ARCHSIM_API std::optional<Precision> parse_precision(std::string_view text);
 /// Storage size in bits (tf32 is stored in 32).

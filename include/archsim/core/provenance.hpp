@@ -8,7 +8,6 @@
 #include <limits>
 #include <memory>
 #include <string>
-#include <string_view>
 
 namespace archsim {
 
@@ -19,12 +18,6 @@ enum class SourceKind { datasheet, paper, measured, derived, fitted, tuned, assu
 constexpr bool rests_on_measurements(SourceKind kind) {
     return kind == SourceKind::fitted || kind == SourceKind::tuned;
 }
-/// Names of its values.
-template <>
-struct NamesOf<SourceKind> {
-    static constexpr std::array<std::string_view, 7> all = {"datasheet", "paper", "measured", "derived",
-                                                            "fitted",    "tuned", "assumed"};
-};
 
 /// A citation.
 struct Source {
@@ -36,12 +29,6 @@ struct Source {
 /// its generation or other networks were, none of its kind was, some refute it, or it leaves a part of the
 /// network out.
 enum class Standing : std::uint8_t { measured, related, projected, refuted, incomplete };
-/// Names of its values.
-template <>
-struct NamesOf<Standing> {
-    static constexpr std::array<std::string_view, 5> all = {"measured", "related", "projected", "refuted",
-                                                            "incomplete"};
-};
 /// Whether an estimate of that standing may be named first.
 constexpr bool leads(Standing standing) {
     return standing <= Standing::related;

@@ -2,32 +2,13 @@
 // The estimate of one model on one machine: latency (roofline over counts), energy (events), memory
 // (liveness), power, utilisation, each with the reason.
 
-#include "archsim/core/export.hpp"
 #include "archsim/extend/mapper.hpp"
-
-#include <array>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
 
 namespace archsim {
 
 enum class Status : std::uint8_t { ok, unsupported, does_not_fit, incomplete };
-/// Names of its values.
-template <>
-struct NamesOf<Status> {
-    static constexpr std::array<std::string_view, 4> all = {"ok", "unsupported", "does_not_fit",
-                                                            "incomplete"};
-};
 
 enum class Bound : std::uint8_t { compute, memory, overhead };
-/// Names of its values.
-template <>
-struct NamesOf<Bound> {
-    static constexpr std::array<std::string_view, 3> all = {"compute", "memory", "overhead"};
-};
 
 /// Where power is measured, from the inside out: what lies inside of a boundary is counted. Every measured
 /// value and every question about power has one.
@@ -37,11 +18,6 @@ enum class PowerBoundary : std::uint8_t {
     module, ///< a module that holds chip, memory and regulators
     board,  ///< the board around chip or module: other chips, links, fans
     wall    ///< the socket of the whole system: host, fans, power supply
-};
-/// Names of its values.
-template <>
-struct NamesOf<PowerBoundary> {
-    static constexpr std::array<std::string_view, 5> all = {"rail", "chip", "module", "board", "wall"};
 };
 
 /// Nominal 90 % interval.

@@ -7,10 +7,7 @@
 
 #include <concepts>
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -163,11 +160,6 @@ struct Report {
 };
 
 enum class Format : std::uint8_t { text, markdown, json, csv, html };
-/// Names of its values.
-template <>
-struct NamesOf<Format> {
-    static constexpr std::array<std::string_view, 5> all = {"text", "markdown", "json", "csv", "html"};
-};
 /// From a file name's extension: .txt .md .json .csv .html.
 ARCHSIM_API std::optional<Format> format_of_file(std::string_view file);
 

@@ -1,28 +1,12 @@
 #pragma once
 // One device of the hardware database, as its JSON file states it. Values are SI; every number is a Fact.
 
-#include "archsim/core/export.hpp"
 #include "archsim/core/finding.hpp"
-#include "archsim/core/precision.hpp"
-#include "archsim/core/provenance.hpp"
 #include "archsim/hardware/family.hpp"
-
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace archsim {
 
 enum class EngineClass : std::uint8_t { matrix, vector, special };
-/// Names of its values.
-template <>
-struct NamesOf<EngineClass> {
-    static constexpr std::array<std::string_view, 3> all = {"matrix", "vector", "special"};
-};
 
 /// `count` identical units; each does `ops_per_clock[precision]` dense operations (1 MAC = 2) per clock.
 struct Engine {

@@ -3,9 +3,7 @@
 
 #include "archsim/core/precision.hpp"
 
-#include <array>
 #include <cstdint>
-#include <string_view>
 
 namespace archsim {
 
@@ -34,15 +32,6 @@ enum class Event : std::uint8_t {
     count_
 };
 inline constexpr std::size_t kEventCount = static_cast<std::size_t>(Event::count_);
-/// Names of its values.
-template <>
-struct NamesOf<Event> {
-    static constexpr std::array<std::string_view, 20> all = {
-        "mac",           "vector_op",    "special_op",         "instruction",      "register_byte",
-        "l1_byte",       "l2_byte",      "llc_byte",           "dram_byte",        "coherence",
-        "scheduling",    "systolic_hop", "weight_load_byte",   "accumulator_byte", "domain_token",
-        "streamer_byte", "routing_byte", "configuration_byte", "host_link_byte",   "host_busy_second"};
-};
 
 /// Counts of one subgraph or network.
 struct EventCounts {

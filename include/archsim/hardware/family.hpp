@@ -3,22 +3,11 @@
 // and how work is counted on it. Names, JSON Schema and lists everywhere come from the table of rows
 // (src/family/table.cpp).
 
-#include "archsim/core/export.hpp"
 #include "archsim/core/precision.hpp"
-#include "archsim/core/provenance.hpp"
 #include "archsim/hardware/parameters.hpp"
 
-#include <array>
 #include <compare>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <memory>
-#include <optional>
 #include <span>
-#include <string>
-#include <string_view>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -33,11 +22,6 @@ enum class Structure : std::uint8_t {
     count_
 };
 inline constexpr std::size_t kStructureCount = static_cast<std::size_t>(Structure::count_);
-/// Names of its values.
-template <>
-struct NamesOf<Structure> {
-    static constexpr std::array<std::string_view, 4> all = {"units", "array", "on_chip_memory", "clock"};
-};
 
 struct Device;
 // Types of the modules above: a row holds functions on them.

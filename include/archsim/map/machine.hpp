@@ -2,28 +2,12 @@
 // A device made ready to run: one power mode, one software stack, one scenario, with every rate resolved to
 // SI.
 
-#include "archsim/core/export.hpp"
 #include "archsim/hardware/database.hpp"
-
-#include <array>
-#include <memory>
-#include <string>
-#include <string_view>
 
 namespace archsim {
 
 enum class Scenario : std::uint8_t { latency, throughput };
 enum class Scope : std::uint8_t { kernel, end_to_end };
-/// Names of its values.
-template <>
-struct NamesOf<Scenario> {
-    static constexpr std::array<std::string_view, 2> all = {"latency", "throughput"};
-};
-/// Names of its values.
-template <>
-struct NamesOf<Scope> {
-    static constexpr std::array<std::string_view, 2> all = {"kernel", "end_to_end"};
-};
 
 /// The resources that demands are made on. A rate exists for each; see Machine::rate.
 enum class Resource : std::uint8_t {

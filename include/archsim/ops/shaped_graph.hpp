@@ -2,17 +2,10 @@
 // A graph bound to concrete sizes: every tensor has a shape, every operator its work. Binding never changes
 // the imported graph; one import serves any number of bindings.
 
-#include "archsim/core/export.hpp"
 #include "archsim/core/precision.hpp"
 #include "archsim/graph/graph.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cstdint>
 #include <map>
-#include <optional>
-#include <string>
-#include <vector>
 
 namespace archsim {
 
@@ -31,13 +24,6 @@ enum class OpKind : std::uint8_t {
     data_movement, ///< transpose, concat, slice, gather, pad, resize: bytes only
     sorting,       ///< TopK, NonMaxSuppression, Unique: data-dependent scans
 };
-/// Names of its values.
-template <>
-struct NamesOf<OpKind> {
-    static constexpr std::array<std::string_view, 12> all = {
-        "free",          "convolution", "matmul",    "attention", "recurrent",     "elementwise",
-        "normalization", "softmax",     "reduction", "pooling",   "data_movement", "sorting"};
-};
 
 /// Which kernels most of a network's arithmetic runs in: what was measured of one kind says little of
 /// another.
@@ -50,12 +36,6 @@ enum class NetworkKind : std::uint8_t {
     products, ///< matrix products without attention
 };
 inline constexpr std::size_t kNetworkKinds = 6;
-/// Names of its values.
-template <>
-struct NamesOf<NetworkKind> {
-    static constexpr std::array<std::string_view, 6> all = {"convolution", "dense_prediction", "attention",
-                                                            "experts",     "recurrent",        "products"};
-};
 
 /// How an operator may join its neighbours in one kernel (after TVM, Chen et al. OSDI 2018, section 3).
 enum class FusionClass : std::uint8_t {
@@ -65,12 +45,6 @@ enum class FusionClass : std::uint8_t {
     reduction,   ///< pooling, normalisation, softmax: absorbs elementwise inputs and outputs
     contraction, ///< absorbs elementwise successors
     opaque,      ///< never joins
-};
-/// Names of its values.
-template <>
-struct NamesOf<FusionClass> {
-    static constexpr std::array<std::string_view, 6> all = {"transparent", "elementwise", "injective",
-                                                            "reduction",   "contraction", "opaque"};
 };
 
 /// One batch of `groups` independent M x N x K products. For a convolution M = output pixels of the batch,

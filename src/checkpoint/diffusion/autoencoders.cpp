@@ -3,7 +3,6 @@
 
 #include "checkpoint/diffusion/net.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
 
 namespace archsim::checkpoint {

@@ -3,8 +3,6 @@
 
 #include "checkpoint/diffusion/net.hpp"
 
-#include <algorithm>
-
 namespace archsim::checkpoint {
 
 struct Stream {

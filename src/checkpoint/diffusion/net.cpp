@@ -1,6 +1,5 @@
 #include "checkpoint/diffusion/net.hpp"
 
-#include <algorithm>
 #include <limits>
 
 namespace archsim::checkpoint {

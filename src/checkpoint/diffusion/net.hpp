@@ -3,15 +3,9 @@
 // computes it, and what writes their networks layer by layer: what GraphMaker writes, and convolutions,
 // norms, modulation, rotary positions and attention between streams of tokens.
 
-#include "archsim/graph/graph.hpp"
-#include "checkpoint/decoder.hpp"
 #include "checkpoint/diffusion.hpp"
 #include "checkpoint/fields.hpp"
 #include "checkpoint/graph_maker.hpp"
-
-#include <map>
-#include <string>
-#include <vector>
 
 namespace archsim::checkpoint {
 

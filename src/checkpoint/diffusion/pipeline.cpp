@@ -1,4 +1,3 @@
-#include "checkpoint/diffusion.hpp"
 
 #include "checkpoint/config_parts.hpp"
 #include "checkpoint/diffusion/net.hpp"
@@ -7,9 +6,6 @@
 #include "core/text_file.hpp"
 
 #include <fmt/ranges.h>
-
-#include <algorithm>
-#include <optional>
 
 namespace archsim {
 

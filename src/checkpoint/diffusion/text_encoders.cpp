@@ -3,8 +3,6 @@
 
 #include "checkpoint/diffusion/net.hpp"
 
-#include <algorithm>
-
 namespace archsim::checkpoint {
 
 /// Self-attention over `x` with biases, before its residual sum.

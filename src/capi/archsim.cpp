@@ -3,16 +3,26 @@
 #include "archsim/archsim.h"
 
 #include "answers/serving/serving_report.hpp"
+#include "archsim/compare/metric.hpp"
 #include "archsim/core/version.hpp"
+#include "archsim/run/serve.hpp"
+#include "archsim/run/session.hpp"
 #include "archsim/run/step.hpp"
 #include "core/scan_text.hpp"
+#include "core/text.hpp"
+#include "fields/question.hpp"
 #include "fields/serving_fields.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
 #include "session/given.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <new>
+#include <string>
+#include <string_view>
+#include <vector>
 
 struct archsim_session {
     archsim::Session session;

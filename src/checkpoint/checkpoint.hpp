@@ -6,8 +6,11 @@
 #include "archsim/core/budget.hpp"
 #include "archsim/graph/graph.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
+#include <string>
+#include <string_view>
 
 namespace archsim {
 

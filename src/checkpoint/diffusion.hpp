@@ -5,8 +5,12 @@
 
 #include "archsim/graph/graph.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace archsim {
 

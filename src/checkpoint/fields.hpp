@@ -9,6 +9,9 @@
 #include <filesystem>
 #include <initializer_list>
 #include <set>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace archsim::checkpoint {
 

@@ -6,7 +6,11 @@
 #include "core/spending.hpp"
 
 #include <memory>
+#include <optional>
 #include <set>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace archsim::checkpoint {

@@ -2,6 +2,7 @@
 // A device's JSON document -> Device.
 
 #include "archsim/hardware/database.hpp"
+#include "archsim/hardware/device.hpp"
 #include "hardware/json_reader.hpp"
 #include "hardware/operator_rules.hpp"
 #include "hardware/stated_facts.hpp"

@@ -2,6 +2,7 @@
 // Energy per event of one device: hardware_db/energy.json resolved for its family and process node, then
 // overridden by what the device's own file states.
 
+#include "archsim/core/finding.hpp"
 #include "archsim/hardware/device.hpp"
 #include "archsim/hardware/events.hpp"
 

@@ -12,8 +12,10 @@
 
 #include "archsim/core/names.hpp"
 
+#include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace archsim {

@@ -1,5 +1,6 @@
 #include "archsim/hardware/family.hpp"
 
+#include "archsim/core/finding.hpp"
 #include "archsim/hardware/database.hpp"
 
 #include "core/lists.hpp"

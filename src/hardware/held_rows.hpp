@@ -3,6 +3,7 @@
 // that the project holds against its estimate, counted by chip, stack, kind of network and kind of time.
 // Written by scripts/validate.
 
+#include "archsim/hardware/device.hpp"
 #include "archsim/hardware/runtime.hpp"
 #include "archsim/ops/shaped_graph.hpp"
 #include "hardware/error_model.hpp"

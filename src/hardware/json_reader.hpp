@@ -2,6 +2,8 @@
 // Reads members of a JSON object and reports every problem as a finding with its JSON pointer. What a reader
 // asks for is what it knows: `finish()` reports all other keys, with the nearest known one.
 
+#include "archsim/core/finding.hpp"
+#include "archsim/core/provenance.hpp"
 #include "archsim/hardware/family.hpp"
 
 #include "core/json_document.hpp"

@@ -5,7 +5,14 @@
 #include "archsim/core/provenance.hpp"
 #include "archsim/ops/shaped_graph.hpp"
 
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
 #include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace archsim {
 

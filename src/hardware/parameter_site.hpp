@@ -1,6 +1,7 @@
 #pragma once
 // Where the database states a parameter of the latency model, and values that stand in for the stated ones.
 
+#include "archsim/hardware/parameters.hpp"
 #include "archsim/hardware/runtime.hpp"
 
 namespace archsim {

@@ -1,8 +1,11 @@
 #include "hardware/reference_machine.hpp"
 
+#include "archsim/core/finding.hpp"
 #include "core/json_document.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <utility>
 
 namespace archsim {
 

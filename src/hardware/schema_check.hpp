@@ -1,6 +1,8 @@
 #pragma once
 // Validation against the JSON Schema files that editors use too.
 
+#include "archsim/core/finding.hpp"
+#include "archsim/hardware/device.hpp"
 #include "archsim/hardware/runtime.hpp"
 
 #include <nlohmann/json.hpp>

@@ -5,6 +5,9 @@
 #include "archsim/core/provenance.hpp"
 
 #include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
 
 namespace archsim {
 

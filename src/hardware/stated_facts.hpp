@@ -3,6 +3,9 @@
 
 #include "archsim/core/provenance.hpp"
 
+#include <array>
+#include <cstddef>
+#include <string>
 #include <vector>
 
 namespace archsim {

@@ -4,6 +4,7 @@
 #include "archsim/core/names.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace archsim {

@@ -6,8 +6,12 @@
 #include "archsim/core/budget.hpp"
 #include "core/input_file.hpp"
 
+#include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <span>
+#include <string>
+#include <vector>
 
 namespace archsim::import {
 

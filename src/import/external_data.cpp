@@ -4,6 +4,7 @@
 #include "core/input_file.hpp"
 
 #include <fmt/format.h>
+#include <system_error>
 
 namespace archsim::import {
 

@@ -1,8 +1,10 @@
 #include "import/file_kind.hpp"
 
+#include "archsim/core/finding.hpp"
 #include "core/json_document.hpp"
 #include "core/text.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <tuple>
 

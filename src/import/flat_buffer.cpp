@@ -4,6 +4,7 @@
 #include "core/gzip.hpp"
 #include "core/lists.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace archsim::import {

@@ -4,6 +4,7 @@
 #include "import/topological_order.hpp"
 
 #include <fmt/format.h>
+#include <iterator>
 
 namespace archsim::import {
 

@@ -4,8 +4,15 @@
 
 #include "archsim/core/finding.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace archsim::import {
 

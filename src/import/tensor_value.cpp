@@ -4,6 +4,7 @@
 #include "import/field_reader.hpp"
 
 #include <bit>
+#include <cmath>
 #include <fmt/format.h>
 #include <limits>
 #include <protozero/pbf_reader.hpp>

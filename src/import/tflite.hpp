@@ -5,7 +5,10 @@
 #include "archsim/graph/graph.hpp"
 #include "import/flat_buffer.hpp"
 
+#include <algorithm>
+#include <array>
 #include <map>
+#include <utility>
 
 namespace archsim::import {
 

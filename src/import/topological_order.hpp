@@ -3,6 +3,10 @@
 
 #include "archsim/graph/graph.hpp"
 
+#include <cstddef>
+#include <utility>
+#include <vector>
+
 namespace archsim::import {
 
 struct NodeOrder {

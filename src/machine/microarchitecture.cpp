@@ -1,8 +1,11 @@
 #include "machine/microarchitecture.hpp"
 
+#include "archsim/core/finding.hpp"
 #include "core/json_document.hpp"
 
 #include <fmt/format.h>
+
+#include <vector>
 
 namespace archsim {
 

@@ -1,5 +1,6 @@
 #include "machine/processor.hpp"
 
+#include "core/parse_number.hpp"
 #include "core/scan_text.hpp"
 #include "machine/processor_entry.hpp"
 

@@ -5,6 +5,9 @@
 #include "archsim/hardware/database.hpp"
 #include "machine/snapshot.hpp"
 
+#include <optional>
+#include <vector>
+
 namespace archsim {
 
 /// Names under which tools take the machine at hand: its processor, and its first GPU.

@@ -5,6 +5,10 @@
 #include "archsim/compare/measured_row.hpp"
 #include "measurements/types.hpp"
 
+#include <filesystem>
+#include <optional>
+#include <string_view>
+
 namespace archsim {
 
 /// Facts that a log often does not say. Members that are set win over what is read, but for the precision:

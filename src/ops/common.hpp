@@ -4,6 +4,7 @@
 #include "archsim/extend/operator.hpp"
 
 #include <initializer_list>
+#include <span>
 
 namespace archsim {
 

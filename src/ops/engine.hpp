@@ -6,6 +6,7 @@
 #include "core/spending.hpp"
 
 #include <deque>
+#include <memory>
 #include <unordered_map>
 #include <unordered_set>
 

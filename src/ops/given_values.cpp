@@ -5,6 +5,7 @@
 #include "ops/passes.hpp"
 
 #include <cctype>
+#include <cmath>
 #include <fmt/format.h>
 
 namespace archsim {

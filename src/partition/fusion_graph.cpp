@@ -3,6 +3,7 @@
 #include "core/lists.hpp"
 #include "partition/alike.hpp"
 
+#include <numeric>
 #include <set>
 
 namespace archsim {

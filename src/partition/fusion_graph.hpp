@@ -5,7 +5,13 @@
 #include "archsim/extend/fusion_policy.hpp"
 #include "archsim/ops/shaped_graph.hpp"
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
+#include <utility>
+#include <vector>
 
 namespace archsim {
 

@@ -1,8 +1,12 @@
 #pragma once
 // Shared by the files of the extension module.
 
+#include "fields/question.hpp"
 #include "fields/serving_fields.hpp"
 #include "python/python.hpp"
+
+#include <initializer_list>
+#include <string_view>
 
 /// The question that keyword arguments ask, each the field of its name; None is not given. Throws UsageError,
 /// as the tools do, for names and values that cannot be. `without`: fields that the caller has arguments of

@@ -2,6 +2,7 @@
 // Questions to a file of results: what changed between two runs or versions, how one answer developed, what
 // got worse.
 
+#include "archsim/extend/renderer.hpp"
 #include "report/render/answer_document.hpp"
 #include "store/results_file.hpp"
 

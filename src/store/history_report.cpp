@@ -2,8 +2,13 @@
 
 #include "store/history.hpp"
 
+#include "core/lists.hpp"
+#include "report/blocks/columns.hpp"
 #include "report/blocks/metric_text.hpp"
+#include "report/blocks/number_format.hpp"
 #include "report/blocks/result_row.hpp"
+
+#include <fmt/format.h>
 
 namespace archsim {
 

@@ -6,6 +6,15 @@
 #include "archsim/compare/metric.hpp"
 #include "archsim/run/serve.hpp"
 
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
 namespace archsim {
 
 struct RunFacts {

@@ -4,6 +4,11 @@
 
 #include "archsim/compare/metric.hpp"
 
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
 struct sqlite3;
 struct sqlite3_stmt;
 

@@ -1,8 +1,16 @@
 #pragma once
 // Under what conditions a workload is estimated: the half of a question that is not the workload.
 
+#include "archsim/core/precision.hpp"
+#include "archsim/extend/fusion_policy.hpp"
 #include "archsim/hardware/device_changes.hpp"
+#include "archsim/map/machine.hpp"
 #include "archsim/map/machine_changes.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace archsim {
 

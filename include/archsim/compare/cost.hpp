@@ -4,6 +4,12 @@
 // anew.
 
 #include "archsim/compare/result.hpp"
+#include "archsim/core/export.hpp"
+#include "archsim/estimate/estimate.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace archsim {
 

@@ -3,6 +3,12 @@
 // beats in everything, which one to take.
 
 #include "archsim/compare/metric.hpp"
+#include "archsim/core/export.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
 
 namespace archsim {
 

@@ -1,7 +1,12 @@
 #pragma once
 // The cost of generating text: the prompt in one pass, then one step per token over a growing context.
 
+#include "archsim/core/export.hpp"
 #include "archsim/estimate/estimate.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
 
 namespace archsim {
 

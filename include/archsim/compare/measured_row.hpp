@@ -3,6 +3,12 @@
 
 #include "archsim/estimate/estimate.hpp"
 
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
 namespace archsim {
 
 enum class MeasuredMetric : std::uint8_t { latency_ms, throughput_per_s, power_w, energy_mj };

@@ -13,6 +13,20 @@
 // A metric of one's own is a row more, MetricTable::standard().with({...}), given to what iterates.
 
 #include "archsim/compare/cost.hpp"
+#include "archsim/compare/result.hpp"
+#include "archsim/core/export.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace archsim {
 

@@ -3,6 +3,13 @@
 
 #include "archsim/compare/conditions.hpp"
 #include "archsim/compare/generation.hpp"
+#include "archsim/core/export.hpp"
+#include "archsim/estimate/estimate.hpp"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
 
 namespace archsim {
 

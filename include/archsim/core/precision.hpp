@@ -4,6 +4,10 @@
 #include "archsim/core/export.hpp"
 #include "archsim/core/names.hpp"
 
+#include <array>
+#include <optional>
+#include <string_view>
+
 namespace archsim {
 
 /// Formats an engine can multiply in, narrow to wide within each class.

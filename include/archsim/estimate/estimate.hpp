@@ -2,7 +2,15 @@
 // The estimate of one model on one machine: latency (roofline over counts), energy (events), memory
 // (liveness), power, utilisation, each with the reason.
 
+#include "archsim/core/export.hpp"
 #include "archsim/extend/mapper.hpp"
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace archsim {
 

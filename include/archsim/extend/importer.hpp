@@ -1,9 +1,13 @@
 #pragma once
 #include "archsim/core/budget.hpp"
+#include "archsim/core/export.hpp"
 #include "archsim/graph/graph.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string>
+#include <string_view>
 
 namespace archsim {
 

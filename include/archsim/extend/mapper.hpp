@@ -2,9 +2,17 @@
 // Mappers count; shared formulas price. A mapper turns a subgraph and a machine into demands on resources,
 // energy events and an allocation. It multiplies by no clock, no bandwidth and no picojoule.
 
+#include "archsim/core/export.hpp"
 #include "archsim/hardware/events.hpp"
 #include "archsim/map/machine.hpp"
 #include "archsim/map/work.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
 
 namespace archsim {
 

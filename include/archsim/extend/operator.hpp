@@ -4,9 +4,17 @@
 // attributes, and its outputs to fill in.
 
 #include "archsim/core/budget.hpp"
+#include "archsim/core/export.hpp"
 #include "archsim/ops/shaped_graph.hpp"
 
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace archsim {
 

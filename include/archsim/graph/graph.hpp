@@ -2,11 +2,19 @@
 // The imported graph: operators, tensors and symbolic dimensions exactly as the file states them. Weights are
 // never loaded; only small constants that can decide a shape keep their values.
 
+#include "archsim/core/export.hpp"
 #include "archsim/core/finding.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <variant>
+#include <vector>
 
 namespace archsim {
 

@@ -2,9 +2,17 @@
 // The hardware database: a folder of JSON files, read lazily. Opening lists file names only; a device is
 // parsed when asked for. Overlays (a user's folder or file) take precedence.
 
+#include "archsim/core/export.hpp"
+#include "archsim/core/finding.hpp"
+#include "archsim/hardware/device.hpp"
 #include "archsim/hardware/runtime.hpp"
 
+#include <cstdint>
 #include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace archsim {
 

@@ -1,8 +1,19 @@
 #pragma once
 // One device of the hardware database, as its JSON file states it. Values are SI; every number is a Fact.
 
+#include "archsim/core/export.hpp"
 #include "archsim/core/finding.hpp"
+#include "archsim/core/precision.hpp"
+#include "archsim/core/provenance.hpp"
 #include "archsim/hardware/family.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace archsim {
 

@@ -2,7 +2,12 @@
 // A device with its structure changed: more units, a larger array, a bigger scratchpad, another clock. What
 // design-space sweeps vary besides the rates of MachineChanges.
 
+#include "archsim/core/export.hpp"
 #include "archsim/hardware/device.hpp"
+#include "archsim/hardware/family.hpp"
+
+#include <array>
+#include <memory>
 
 namespace archsim {
 

@@ -3,7 +3,9 @@
 
 #include "archsim/core/precision.hpp"
 
+#include <array>
 #include <cstdint>
+#include <string_view>
 
 namespace archsim {
 

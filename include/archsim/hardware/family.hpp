@@ -3,11 +3,22 @@
 // and how work is counted on it. Names, JSON Schema and lists everywhere come from the table of rows
 // (src/family/table.cpp).
 
+#include "archsim/core/export.hpp"
 #include "archsim/core/precision.hpp"
+#include "archsim/core/provenance.hpp"
 #include "archsim/hardware/parameters.hpp"
 
+#include <array>
 #include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
 #include <span>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 

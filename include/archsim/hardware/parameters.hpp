@@ -4,6 +4,11 @@
 
 #include "archsim/core/provenance.hpp"
 
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
 namespace archsim {
 
 // row(kernel, cost, ...) for each kernel that a row of the table lists; the preprocessor scans a list once

@@ -1,11 +1,20 @@
 #pragma once
 // A software stack: what it fuses, what overlaps, what it costs to start a kernel, what it cannot run.
 
+#include "archsim/core/export.hpp"
+#include "archsim/core/precision.hpp"
 #include "archsim/extend/fusion_policy.hpp"
 #include "archsim/hardware/device.hpp"
+#include "archsim/hardware/parameters.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace archsim {
 

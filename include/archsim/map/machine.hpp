@@ -2,7 +2,13 @@
 // A device made ready to run: one power mode, one software stack, one scenario, with every rate resolved to
 // SI.
 
+#include "archsim/core/export.hpp"
 #include "archsim/hardware/database.hpp"
+
+#include <array>
+#include <memory>
+#include <string>
+#include <string_view>
 
 namespace archsim {
 

@@ -2,8 +2,15 @@
 // A device that does not exist (yet): the one of the database with some of its rates, costs or limits
 // changed. What-if questions, sensitivity and the search for what would flip a ranking.
 
+#include "archsim/core/export.hpp"
 #include "archsim/hardware/events.hpp"
 #include "archsim/map/machine.hpp"
+
+#include <array>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace archsim {
 

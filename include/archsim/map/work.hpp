@@ -1,9 +1,16 @@
 #pragma once
 // The work that a mapper sees: a fused subgraph with its bytes at the precision that runs.
 
+#include "archsim/core/precision.hpp"
+#include "archsim/ops/shaped_graph.hpp"
 #include "archsim/partition/partition.hpp"
 
+#include <cstdint>
+#include <memory>
 #include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace archsim {
 

@@ -2,10 +2,17 @@
 // A graph bound to concrete sizes: every tensor has a shape, every operator its work. Binding never changes
 // the imported graph; one import serves any number of bindings.
 
+#include "archsim/core/export.hpp"
 #include "archsim/core/precision.hpp"
 #include "archsim/graph/graph.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cstdint>
 #include <map>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace archsim {
 

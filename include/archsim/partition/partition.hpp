@@ -2,8 +2,16 @@
 // Fused subgraphs: what runs as one kernel (or one layer of an accelerator), with the reason of every join
 // and cut.
 
+#include "archsim/core/export.hpp"
 #include "archsim/extend/fusion_policy.hpp"
 #include "archsim/ops/shaped_graph.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace archsim {
 

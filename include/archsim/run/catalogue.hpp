@@ -1,13 +1,16 @@
 #pragma once
 // The catalogue of shipped models: models/catalogue/*.json.
 
+#include "archsim/core/export.hpp"
 #include "archsim/core/precision.hpp"
 
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace archsim {

@@ -5,6 +5,10 @@
 #include "archsim/extend/renderer.hpp"
 #include "archsim/run/session.hpp"
 
+#include <memory>
+#include <string>
+#include <vector>
+
 namespace archsim {
 
 /// The question, which is what runs.

@@ -5,6 +5,10 @@
 #include "archsim/core/budget.hpp"
 #include "archsim/run/catalogue.hpp"
 
+#include <memory>
+#include <string>
+#include <vector>
+
 namespace archsim {
 
 /// One imported graph. Immutable and safe to share between threads.

@@ -2,7 +2,14 @@
 // A language model served on a device: how long users wait, what it costs, and when it overflows.
 
 #include "archsim/compare/cost.hpp"
+#include "archsim/core/export.hpp"
 #include "archsim/run/session.hpp"
+#include "archsim/serving/serving_result.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
 
 namespace archsim {
 

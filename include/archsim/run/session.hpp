@@ -2,8 +2,21 @@
 // Everything a tool needs to answer a question: the database, the catalogue, and estimates on request.
 
 #include "archsim/compare/measured_row.hpp"
+#include "archsim/compare/result.hpp"
+#include "archsim/core/budget.hpp"
+#include "archsim/core/export.hpp"
+#include "archsim/extend/mapper.hpp"
 #include "archsim/extend/operator.hpp"
+#include "archsim/hardware/database.hpp"
+#include "archsim/run/catalogue.hpp"
+#include "archsim/run/model.hpp"
 #include "archsim/run/workload.hpp"
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string_view>
+#include <vector>
 
 namespace archsim {
 

@@ -1,7 +1,11 @@
 #pragma once
 // One step of a serving engine: what simulators that have a scheduler of their own ask for.
 
+#include "archsim/core/export.hpp"
 #include "archsim/run/serve.hpp"
+
+#include <memory>
+#include <span>
 
 namespace archsim {
 

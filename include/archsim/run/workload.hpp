@@ -1,8 +1,12 @@
 #pragma once
 // The workload that is estimated: the half of a question that is not the conditions.
 
+#include "archsim/ops/shaped_graph.hpp"
 #include "archsim/run/model.hpp"
 #include "archsim/serving/serving_result.hpp"
+
+#include <cstdint>
+#include <optional>
 
 namespace archsim {
 

@@ -1,8 +1,13 @@
 #pragma once
 // The result of a serving run on a device: the answer of serve_model.
 
+#include "archsim/core/export.hpp"
 #include "archsim/core/provenance.hpp"
 #include "archsim/serving/simulation.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace archsim {
 

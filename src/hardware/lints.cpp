@@ -2,6 +2,7 @@
 
 #include "core/text.hpp"
 #include "hardware/family_facts.hpp"
+#include "hardware/parameter_site.hpp"
 
 #include <fmt/format.h>
 

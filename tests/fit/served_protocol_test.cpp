@@ -106,6 +106,13 @@ TEST_CASE("a client that is named decides, whatever the lengths", "[run][measure
     CHECK(protocol_of(row, file).name == "vllm bench serve");
     CHECK(protocol_of(row, file).step_tokens == 0);
     CHECK(protocol_of(row, file).chunked);
+    row.runtime = "sglang";
+    row.client = "sglang.bench_serving"; // ten requests of one user, five of each of many
+    CHECK(protocol_of(row, file).counted == 10);
+    row.batch = 100;
+    CHECK(protocol_of(row, file).counted == 5);
+    row.client = "vllm bench serve"; // whoever answers
+    CHECK(protocol_of(row, file).counted == 10);
     CHECK_THROWS_AS(protocol_of(row, "no_such_file.json"), InputError);
 }
 

@@ -36,6 +36,7 @@ struct NamesOf {
     (std::make_index_sequence<kMost>());
     static constexpr auto kCount = static_cast<std::size_t>(std::ranges::count_if(
         kTried, [](std::string_view name) { return !name.empty() && name != "count_"; }));
+    static_assert(kCount < kMost, "an enumeration of so many values needs names of its own, or more tries");
 
   public:
     static constexpr std::array<std::string_view, kCount> all = [] {

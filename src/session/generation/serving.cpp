@@ -3,9 +3,11 @@
 
 #include "session/generation/step.hpp"
 
+#include "core/data_dir.hpp"
 #include "estimate/algebra.hpp"
 #include "estimate/intervals.hpp"
 #include "map/neighbours.hpp"
+#include "session/server/server.hpp"
 
 #include <fmt/format.h>
 
@@ -228,8 +230,8 @@ SaturatedServing serve_saturated(const StepRunner& runner, const Prompt& q, Esti
                  runner.work(1, 1, std::max<std::int64_t>(q.generate - 1, 0))->memory.kv_cache_bytes;
     const double per_request = cache + q.beams * one->memory.arena_bytes;
     const double weights = held_weights(*one, machine);
-    const double room =
-        machine.memory_capacity_bytes - weights - machine.param(Parameter::reserved_memory, 0);
+    const double room = machine.memory_capacity_bytes - weights -
+                        server_memory(machine, 0, data_table("servers.json")).reserved_bytes;
     const double largest = machine.param(Parameter::largest_batch, 1e9);
     const double most = at_most > 0 ? std::min(at_most, largest) : largest;
     const double requests =

@@ -36,7 +36,7 @@ static bool fits(ServingEngine& engine, const EnginePrices& prices, const Server
         prices.fixed_bytes(taken.share > 0 && taken.of == ServerMemory::Of::all
                                ? step_tokens
                                : std::min(step_tokens, static_cast<std::int64_t>(lengths.prompt) + 1));
-    const double kept = fixed + m.param(Parameter::reserved_memory, 0);
+    const double kept = fixed + taken.reserved_bytes;
     const double left = m.memory_capacity_bytes - kept;
     const double room = taken.share <= 0                    ? m.param(Parameter::cache_memory_share, 1) * left
                         : taken.of == ServerMemory::Of::all ? taken.share * m.memory_capacity_bytes - kept

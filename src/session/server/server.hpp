@@ -30,6 +30,7 @@ struct ServerMemory {
         weights_and_cache, ///< all memory, for weights and cache
         left               ///< what weights and activations leave, for the cache
     } of = Of::left;
+    double reserved_bytes = 0; ///< of a device, kept beside weights and cache
     /// States of recurrent layers that it holds for a request, beside its prefix cache's, and the part of the
     /// room that all states have; 0: one each, where there is room.
     double states_per_request = 0, states_share = 0;

@@ -60,10 +60,12 @@ static void with_row(const Machine& machine, const std::filesystem::path& file, 
 ServerMemory server_memory(const Machine& machine, double asked, const std::filesystem::path& file) {
     ServerMemory memory;
     with_row(machine, file, [&](const JsonValue& row) {
-        memory.share = positive_at(row, "memory_share", file.string());
         memory.row_weights = static_cast<std::int64_t>(positive_at(row, "row_weights", file.string()));
         memory.other_rows = std::max(1.0, positive_at(row, "other_rows", file.string()));
         memory.share = asked > 0 ? asked : positive_at(row, "memory_share", file.string());
+        constexpr double kGiga = 1e9;
+        const double reserved = kGiga * positive_at(row, "reserved_gb", file.string());
+        memory.reserved_bytes = reserved > 0 ? reserved : machine.param(Parameter::reserved_memory, 0);
         const std::string_view of = row.text_at("memory_share_of");
         memory.of = of == "all"                 ? ServerMemory::Of::all
                     : of == "weights_and_cache" ? ServerMemory::Of::weights_and_cache

@@ -14,28 +14,16 @@ namespace archsim {
 constexpr std::array<std::string_view, kStructureCount> kStructureTitles = {
     "number of units", "side of the arrays", "on-chip memory", "clock"};
 
-/// Other words for a part: the first is what the field says, the second what is meant here.
+/// Other words for a part.
 constexpr std::pair<std::string_view, std::string_view> kOtherWords[] = {
-    {"sram", "on_chip_memory"},
-    {"buffer", "on_chip_memory"},
-    {"cache", "on_chip_memory"},
-    {"scratchpad", "on_chip_memory"},
-    {"cores", "units"},
-    {"sms", "units"},
-    {"tiles", "units"},
-    {"macs", "array"},
-    {"frequency", "clock"},
-    {"freq", "clock"},
-    {"dram", "bandwidth"},
-    {"memory", "capacity"},
-    {"tops", "peak"},
-    {"flops", "peak"},
-    {"power", "power_limit"},
-    {"bw", "bandwidth"},
-    {"memory_bandwidth", "bandwidth"},
-    {"hbm", "bandwidth"},
-    {"pe", "array"},
-    {"pes", "array"},
+    {"on_chip_memory", "sram buffer cache scratchpad"},
+    {"units", "cores sms tiles"},
+    {"array", "macs pe pes"},
+    {"clock", "frequency freq"},
+    {"bandwidth", "dram bw memory_bandwidth hbm"},
+    {"capacity", "memory"},
+    {"peak", "tops flops"},
+    {"power_limit", "power"},
 };
 
 static bool is_array(VariedPart part) {
@@ -135,8 +123,8 @@ VariedPart varied_part(std::string_view name, std::string_view where) {
     for (const VariedPart& part : parts)
         if (name_key(part.name()) == meant)
             return part;
-    for (const auto& [word, part] : kOtherWords)
-        if (name_key(word) == asked)
+    for (const auto& [part, words] : kOtherWords)
+        if (contains(mapped(split(words, ' '), name_key), asked))
             throw UsageError(fmt::format("{}nothing called \"{}\" can be varied; {} is", where, name, part));
     throw UsageError(
         fmt::format("{}nothing called \"{}\" can be varied; known: {}, tdp", where, name,

@@ -137,6 +137,8 @@ constexpr FirstQuestion kQuestions[] = {
      "(Most tokens|Fastest)[^.]*: H100, bandwidth 2.00x, batch 1, bf16, [0-9]+ tokens/s"},
     {"sweep_design_space resnet50 --hardware KPU-T256 --vary on_chip_memory=0.5x,1x,2x",
      "Fastest \\(projected\\): KPU-T256, batch 1, int8, "},
+    {"sweep_design_space resnet50 --hardware H100 --vary memory_bandwidth=1x,2x --vary sms=1x,2x",
+     "Fastest: H100, .*units 2.00x, batch 1, int8, "},
     // Names that people type.
     {"compare_models deepseek-r1:14b --hardware 'RTX 4070'", "512 tokens in, 128 out, in w4a16. RTX-4070: "},
     {"compare_models qwen2.5-coder-7b --hardware 'RTX 3060 12GB, 32GB'",

@@ -7,6 +7,7 @@
 #include "core/text.hpp"
 #include "core/text_file.hpp"
 #include "fields/question_json.hpp"
+#include "session/varied_part.hpp"
 
 #include <algorithm>
 #include <array>
@@ -149,48 +150,35 @@ static void add_options(const Json& document, const std::string& file, const std
     append(arguments, asked.words);
 }
 
-/// A word of other tools of the field, and our names for the same, of which a tool has one.
-struct OtherNames {
-    std::vector<std::string_view> theirs, ours;
+/// Words of other tools of the field, and our names for the same, of which a tool has one.
+constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
+    {"device gpu gpus chip chips target accelerator hw platform", "hardware architectures"},
+    {"backend backends framework engine stack provider ep runtimes", "runtime show-runtime"},
+    {"dtype data-type quant quantize quantization datatype fp16 int8 bits dtypes precisions",
+     "precision formats"},
+    {"bs batch batchsize batches", "batch-size batch-sizes batch-sweep"},
+    {"network net onnx onnx-file models path", "model"},
+    {"max-tokens max-new-tokens tokens output-len osl n-predict", "generate-tokens output-tokens"},
+    {"input-tokens input-len isl prompt-length prompt", "prompt-tokens"},
+    {"seq seq-len seq-length sequence-length max-length", "dim"},
+    {"shape", "input-shape dim"},
+    {"context-length max-model-len ctx ctx-size", "context"},
+    {"qps rps request-rate", "rate"},
+    {"users", "concurrency"},
+    {"min-speed min-tps min-tokens-per-s min-tokens", "min-tokens-per-s min-token-rate"},
+    {"max-ttft ttft ttft-p99", "max-first-token ttft-p99"},
+    {"max-tpot tpot tpot-p99", "max-token-time tpot-p99"},
+    {"tp tensor-parallel tensor-parallel-size pp", "parallel"},
+    {"num-gpus gpu-count num-devices", "devices max-devices"},
+    {"out html save-as report outfile", "output"},
+    {"json csv markdown output-format", "format"},
+    {"price money", "cost"},
+    {"family type kind class", "category"},
+    {"min-fps fps min-rate", "min-throughput"},
+    {"power tdp watts power-budget", "max-power"},
+    {"latency slo max-ms", "max-latency e2e-p99"},
+    {"resolution imgsz img-size", "image-size dim"},
 };
-
-static const std::vector<OtherNames>& other_names() {
-    static const std::vector<OtherNames> names = {
-        {{"--device", "--gpu", "--gpus", "--chip", "--chips", "--target", "--accelerator", "--hw",
-          "--platform"},
-         {"--hardware", "--architectures"}},
-        {{"--backend", "--backends", "--framework", "--engine", "--stack", "--provider", "--ep",
-          "--runtimes"},
-         {"--runtime", "--show-runtime"}},
-        {{"--dtype", "--data-type", "--quant", "--quantize", "--quantization", "--datatype", "--fp16",
-          "--int8", "--bits", "--dtypes", "--precisions"},
-         {"--precision", "--formats"}},
-        {{"--bs", "--batch", "--batchsize", "--batches"}, {"--batch-size", "--batch-sizes", "--batch-sweep"}},
-        {{"--network", "--net", "--onnx", "--onnx-file", "--models", "--path"}, {"--model"}},
-        {{"--max-tokens", "--max-new-tokens", "--tokens", "--output-len", "--osl", "--n-predict"},
-         {"--generate-tokens", "--output-tokens"}},
-        {{"--input-tokens", "--input-len", "--isl", "--prompt-length", "--prompt"}, {"--prompt-tokens"}},
-        {{"--seq", "--seq-len", "--seq-length", "--sequence-length", "--shape"}, {"--input-shape", "--dim"}},
-        {{"--context-length", "--max-model-len", "--ctx", "--ctx-size"}, {"--context"}},
-        {{"--qps", "--rps", "--request-rate"}, {"--rate"}},
-        {{"--users"}, {"--concurrency"}},
-        {{"--min-speed", "--min-tps", "--min-tokens-per-s", "--min-tokens"},
-         {"--min-tokens-per-s", "--min-token-rate"}},
-        {{"--max-ttft", "--ttft", "--ttft-p99"}, {"--max-first-token", "--ttft-p99"}},
-        {{"--max-tpot", "--tpot", "--tpot-p99"}, {"--max-token-time", "--tpot-p99"}},
-        {{"--tp", "--tensor-parallel", "--tensor-parallel-size", "--pp"}, {"--parallel"}},
-        {{"--num-gpus", "--gpu-count", "--num-devices"}, {"--devices", "--max-devices"}},
-        {{"--out", "--html", "--save-as", "--report", "--outfile"}, {"--output"}},
-        {{"--json", "--csv", "--markdown", "--output-format"}, {"--format"}},
-        {{"--price", "--money"}, {"--cost"}},
-        {{"--family", "--type", "--kind", "--class"}, {"--category"}},
-        {{"--min-fps", "--fps", "--min-rate"}, {"--min-throughput"}},
-        {{"--power", "--tdp", "--watts", "--power-budget"}, {"--max-power"}},
-        {{"--latency", "--slo", "--max-ms"}, {"--max-latency", "--e2e-p99"}},
-        {{"--resolution", "--imgsz", "--img-size"}, {"--image-size", "--dim"}},
-    };
-    return names;
-}
 
 std::vector<std::string> with_config(std::span<char* const> arguments, const std::string& positional,
                                      const std::function<std::vector<OptionFacts>()>& options) {
@@ -219,11 +207,11 @@ static std::vector<std::string> long_flags(const std::vector<OptionFacts>& optio
 
 /// Our name for what others call so; empty: none.
 static std::string our_flag(const std::string& flag, const std::vector<std::string>& known) {
-    for (const OtherNames& names : other_names())
-        if (contains(names.theirs, flag))
-            for (const std::string_view ours : names.ours)
-                if (contains(known, ours))
-                    return std::string(ours);
+    for (const auto& [theirs, ours] : kOtherNames)
+        if (flag.starts_with("--") && contains(split(theirs, ' '), flag.substr(2)))
+            for (const std::string& name : split(ours, ' '))
+                if (contains(known, "--" + name))
+                    return "--" + name;
     return "";
 }
 
@@ -279,6 +267,13 @@ std::string not_estimated(const std::string& flag) {
                "that it changes, which the cache then lacks";
     if (flag.starts_with("--image") || flag.starts_with("--limit-mm") || flag.starts_with("--mm-"))
         return "images are not read here; count the tokens of one in --prompt-tokens";
+    for (const VariedPart& part : varied_parts())
+        if (name_key(flag.substr(std::min(flag.find_first_not_of('-'), flag.size()))) ==
+            name_key(part.name()))
+            return fmt::format("a device of another {} is asked for by sweep_design_space --vary {}=1x,2x",
+                               part.title(), part.name());
+    if (flag == "--change" || flag == "--changes" || flag == "--scale" || flag == "--modify")
+        return "a device that is changed is asked for by sweep_design_space --vary bandwidth=1x,2x";
     return "";
 }
 

@@ -174,7 +174,8 @@ std::string meant_flag(const std::string& flag, const std::vector<OptionFacts>& 
 /// else empty.
 std::string tool_with_flag(const std::string& flag, const std::vector<OptionFacts>& options);
 
-/// Why no tool has a flag that servers of language models have; empty where nobody knows.
+/// Why no tool has a flag that servers of language models have, or where a changed device is asked for; empty
+/// where nobody knows.
 std::string not_estimated(const std::string& flag);
 
 /// Why the words behind a flag were not taken: "--batch-sweep takes one value; if it is a list, with commas:

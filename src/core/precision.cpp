@@ -22,6 +22,7 @@ constexpr std::array kAliases = {
     Alias{"float4", Precision::fp4},    Alias{"float4e2m1", Precision::fp4},
     Alias{"i32", Precision::int32},     Alias{"i16", Precision::int16},
     Alias{"i8", Precision::int8},       Alias{"i4", Precision::int4},
+    Alias{"iq4_nl", Precision::int4}, // 18 bytes for 32 values, as q4_0
 };
 
 /// Widths of the "w<bits>a<bits>" notation: 8 and 4 bit are integers, 16 bit is fp16, 32 bit is fp32.

@@ -213,6 +213,10 @@ struct HardwareDatabase::State {
             return Found{*loosely.entries.front(), loosely.memory};
         std::vector<std::string> ids =
             mapped(loosely.entries, [&](const DatabaseEntry* entry) { return entry->id; });
+        // "Intel Core Ultra 7 155H": what follows the vendor is a name of one of them.
+        if (const std::size_t space = name.find(' '); space != std::string_view::npos)
+            if (auto entry = find(name.substr(space + 1), asked); entry && contains(ids, entry->id))
+                return Found{*std::move(entry), loosely.memory};
         throw InputError(Finding{.kind = FindingKind::unknown_name,
                                  .message = fmt::format("\"{}\" may be one of {} devices", name, ids.size()),
                                  .hint = fmt::format("name {}", either_of(ids))});

@@ -34,7 +34,8 @@ Precision format_named(const std::string& text, const std::string& name) {
     if (const auto parsed = parse_precision(text))
         return *parsed;
     throw UsageError(
-        fmt::format("{}: \"{}\" is not a numeric format; use fp32, bf16, fp16, fp8, int8, int4 and the like",
+        fmt::format("{}: \"{}\" is not a numeric format; use fp32, bf16, fp16, fp8, int8 (q8_0), int4 (q4_0) "
+                    "and the like",
                     name, text));
 }
 

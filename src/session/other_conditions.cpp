@@ -292,6 +292,26 @@ std::vector<std::string> with_every_mode(const HardwareDatabase& hardware,
     return out;
 }
 
+std::vector<std::string> in_modes_within(const HardwareDatabase& hardware, std::vector<std::string> names,
+                                         std::span<const Constraint> limits) {
+    const auto limit = std::ranges::find(limits, &metric::power, &Constraint::metric);
+    if (limit == limits.end())
+        return names;
+    for (std::string& name : names) {
+        const DeviceChoice choice = hardware.device(name);
+        const PowerMode* within = nullptr;
+        bool beyond = false; // the usual mode is
+        for (const PowerMode& mode : choice.device->power_modes)
+            if (mode.limit.known() && mode.limit.value > limit->limit)
+                beyond |= mode.name == choice.power_mode;
+            else if (mode.limit.known() && (!within || mode.limit.value > within->limit.value))
+                within = &mode;
+        if (beyond && within && name.find('@') == std::string::npos)
+            name.append("@").append(within->name);
+    }
+    return names;
+}
+
 std::pair<std::string, Conditions> of_one_device(const HardwareDatabase& hardware, std::string_view name,
                                                  Conditions conditions) {
     const DeviceChoice choice = hardware.device(name);

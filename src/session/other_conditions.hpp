@@ -38,6 +38,11 @@ std::vector<TriedChange> tried_changes(const Session& session, const Workload& w
 /// device that does not exist or has no modes.
 std::vector<std::string> with_every_mode(const HardwareDatabase& hardware,
                                          const std::vector<std::string>& names, bool families = true);
+/// The names, those of devices whose usual power mode may draw more than a limit on power with the mode that
+/// may draw the most within it ("Jetson-Orin-NX" at 10 W: "Jetson-Orin-NX@10W"): a budget of power is what a
+/// board is set to. Names that state a mode, and devices without a mode within the limit, stay.
+std::vector<std::string> in_modes_within(const HardwareDatabase& hardware, std::vector<std::string> names,
+                                         std::span<const Constraint> limits);
 /// The conditions with as many devices as the name says, and the name of one: "8xH100" is "H100" and 8.
 /// Throws UsageError where the conditions already say another number.
 std::pair<std::string, Conditions> of_one_device(const HardwareDatabase& hardware, std::string_view name,

@@ -14,28 +14,19 @@ namespace archsim {
 constexpr std::array<std::string_view, kStructureCount> kStructureTitles = {
     "number of units", "side of the arrays", "on-chip memory", "clock"};
 
-/// Other words for a part: the first is what the field says, the second what is meant here.
-constexpr std::pair<std::string_view, std::string_view> kOtherWords[] = {
-    {"sram", "on_chip_memory"},
-    {"buffer", "on_chip_memory"},
-    {"cache", "on_chip_memory"},
-    {"scratchpad", "on_chip_memory"},
-    {"cores", "units"},
-    {"sms", "units"},
-    {"tiles", "units"},
-    {"macs", "array"},
-    {"frequency", "clock"},
-    {"freq", "clock"},
-    {"dram", "bandwidth"},
-    {"memory", "capacity"},
-    {"tops", "peak"},
-    {"flops", "peak"},
-    {"power", "power_limit"},
-    {"bw", "bandwidth"},
-    {"memory_bandwidth", "bandwidth"},
-    {"hbm", "bandwidth"},
-    {"pe", "array"},
-    {"pes", "array"},
+/// Other words for a part; what to say where they do not mean quite the same, else they are taken.
+struct PartWords {
+    std::string_view part, words, instead = "";
+};
+constexpr PartWords kOtherWords[] = {
+    {"on_chip_memory", "sram buffer cache scratchpad"},
+    {"units", "cores sms tiles"},
+    {"array", "macs pe pes", "array is, the side of a square: 2x has four times as many"},
+    {"clock", "frequency freq"},
+    {"bandwidth", "dram bw memory_bandwidth hbm"},
+    {"capacity", "memory", "capacity, bandwidth and on_chip_memory are"},
+    {"peak", "tops flops"},
+    {"power_limit", "power tdp"},
 };
 
 static bool is_array(VariedPart part) {
@@ -131,13 +122,17 @@ std::vector<VariedPart> varied_parts() {
 
 VariedPart varied_part(std::string_view name, std::string_view where) {
     const std::vector<VariedPart> parts = varied_parts();
-    const std::string asked = name_key(name), meant = asked == "tdp" ? "power-limit" : asked;
+    const std::string asked = name_key(name);
     for (const VariedPart& part : parts)
-        if (name_key(part.name()) == meant)
+        if (name_key(part.name()) == asked)
             return part;
-    for (const auto& [word, part] : kOtherWords)
-        if (name_key(word) == asked)
-            throw UsageError(fmt::format("{}nothing called \"{}\" can be varied; {} is", where, name, part));
+    for (const PartWords& other : kOtherWords)
+        if (contains(mapped(split(other.words, ' '), name_key), asked)) {
+            if (other.instead.empty())
+                return varied_part(other.part, where);
+            throw UsageError(
+                fmt::format("{}nothing called \"{}\" can be varied; {}", where, name, other.instead));
+        }
     throw UsageError(
         fmt::format("{}nothing called \"{}\" can be varied; known: {}, tdp", where, name,
                     fmt::join(mapped(parts, [](const VariedPart& p) { return p.name(); }), ", ")));

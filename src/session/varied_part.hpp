@@ -24,8 +24,8 @@ struct VariedPart {
 
 /// Every part, rates first.
 std::vector<VariedPart> varied_parts();
-/// The part of that name; "tdp" is the power limit. Throws UsageError that names the part which is meant by
-/// another word ("sram"), else all of them; `where` begins it.
+/// The part of that name, or of another word for it ("sram", "tdp"). Throws UsageError that names the part of
+/// a word which means another amount ("macs"), else all of them; `where` begins it.
 VariedPart varied_part(std::string_view name, std::string_view where = "");
 
 /// The amount of a part that a text asks for.

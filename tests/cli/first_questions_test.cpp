@@ -137,6 +137,8 @@ constexpr FirstQuestion kQuestions[] = {
      "(Most tokens|Fastest)[^.]*: H100, bandwidth 2.00x, batch 1, bf16, [0-9]+ tokens/s"},
     {"sweep_design_space resnet50 --hardware KPU-T256 --vary on_chip_memory=0.5x,1x,2x",
      "Fastest \\(projected\\): KPU-T256, batch 1, int8, "},
+    {"sweep_design_space resnet50 --hardware H100 --vary memory_bandwidth=1x,2x --vary sms=1x,2x",
+     "Fastest: H100, .*units 2.00x, batch 1, int8, "},
     // Names that people type.
     {"compare_models deepseek-r1:14b --hardware 'RTX 4070'", "512 tokens in, 128 out, in w4a16. RTX-4070: "},
     {"compare_models qwen2.5-coder-7b --hardware 'RTX 3060 12GB, 32GB'",
@@ -186,6 +188,19 @@ constexpr FirstQuestion kQuestions[] = {
      "L4 misses the limit: time to first token of [0-9]+ ms, at most 10.0 ms required", 4},
     {"check_budget llama-3.1-8b --hardware H100 --min-token-rate 20 --max-first-token 200ms",
      "Passed: 2 of 2 budgets kept"},
+    // Within a budget of power a board is set to a mode of that budget; names of boards, instances and tasks.
+    {"compare_models yolov8s --hardware 'Jetson Orin NX 16GB' RK3588 --fps 30 --max-power 10W",
+     "Within the limits, fastest: Jetson-Orin-NX@10W"},
+    {"compare_models depth_anything_v2_small --hardware 'Jetson AGX Orin' --max-power 15W --fps 10",
+     "Jetson-AGX-Orin@15W in int8: "},
+    {"compare_models yolo11m --hardware 'Jetson Orin NX' Hailo-8 --max-power 10W --max-latency 33ms",
+     "Within the limits, fastest: Jetson-Orin-NX@10W (?!.*would meet)"},
+    {"compare_models mobilenet_v2 --hardware K230 STM32N6 --max-latency 50ms",
+     "Within the limit, .*Not ranked: K230, [1-4][0-9.]* ms \\(projected"},
+    {"compare_models keyword_spotting --hardware 'Alif Ensemble E7' nRF5340", "Fastest: nRF5340 in int8, "},
+    {"compare_models bert-base --hardware c7i.24xlarge", "Xeon-8488C in int8: latency "},
+    {"compare_models llama-3.2-3b --hardware 'Intel Core Ultra 7 155H'",
+     "512 tokens in, 128 out, in [a-z0-9]+. Core-Ultra-7-155H-CPU"},
     // What was asked is what is named, in units that people read.
     {"compare_models qwen3:30b --hardware 'RTX 4060 Ti 16GB' --context 32k",
      "No estimate: .*offloading to the host .* tokens/s", 4},
@@ -230,6 +245,12 @@ TEST_CASE("the title is what was asked for, with the network that stands for it"
         CHECK_THAT(workplace.run(std::string("compare_models ") + asked + " --hardware B200 --quiet").output,
                    Catch::Contains(title));
     }
+}
+
+TEST_CASE("a size is of what was asked for", "[cli][first]") {
+    const Workplace workplace;
+    CHECK_THAT(workplace.run("size_service llama-3.3-70b --users 10 --hardware H200 --quiet").output,
+               Catch::Contains("Sizing llama-3.3-70b (Llama 3.1 70B): 10 users"));
 }
 
 TEST_CASE("several cards are in the title", "[cli][first]") {

@@ -130,6 +130,10 @@ TEST_CASE("flags of other tools of the field lead to ours", "[cli]") {
     says("serve_model qwen3-0.6b --hardware H100 --max-loras 4", "adapters are not estimated");
     says("analyze_batch resnet18 --hardware H100 --batch 1,2", "is --batch-size meant?");
     says("compare_models llama-3-8b --max-new-tokens 5", "is --generate-tokens meant?");
+    says("compare_models bert-large --sequence-length 384", "is --dim meant?");
+    says("compare_models resnet50 --hardware TPU-v4 --bandwidth 2x",
+         "sweep_design_space --vary bandwidth=1x,2x");
+    says("compare_models resnet50 --hardware TPU-v4 --change bandwidth=2x", "sweep_design_space --vary");
     // What stands where no value is expected is told why.
     says("compare_architectures resnet18 --batch-sweep 1 8 64", "with commas: 1,8,64");
     says("compare_architectures resnet18 --sensitivity latency", "--sensitivity takes no value");

@@ -53,6 +53,13 @@ def test_a_point_without_an_estimate_has_its_reason(small_parts):
     assert (frame.status != "ok").all() and frame.latency_s.isna().all() and (frame.reason != "").all()
 
 
+def test_axes_may_be_written_as_the_tools_take_them():
+    ways = ({"clock": [0.5, 2]}, {"clock": ["0.5x", "2x"]}, {"clock": "0.5x,2x"}, ["clock=0.5x,2x"], "clock=0.5x,2x")
+    answers = [archsim.sweep("resnet18", "H100", vary=way, progress=False) for way in ways]
+    assert len({tuple(rows.to_dataframe().latency_s) for rows in answers}) == 1
+    assert "2 points" in repr(answers[0])
+
+
 def test_a_file_has_its_name_when_it_is_complete(tmp_path, small_parts):
     file = tmp_path / "rows.ndjson"
 

@@ -55,8 +55,12 @@ TEST_CASE("values with a unit are factors on the device's own, and units are tho
         CHECK(row.factors[0] ==
               built_units(*test::shipped_session().hardware().device(row.hardware).device, row.factors[0]));
     CHECK(parse_sweep_axis("On-Chip Memory=2x").name == "on_chip_memory");
-    for (const char* bad : {"bandwidth=2GHz", "bandwidth=1x,20GB/s", "array=32x64", "sram=2x", "units=4GB",
-                            "bw=2x", "array=64", "units=16,32", "clock=2", "on_chip_memory=1x,2"})
+    for (const auto& [word, part] : {std::pair("sram=2x", "on_chip_memory"), std::pair("bw=2x", "bandwidth"),
+                                     std::pair("SMs=2x", "units"), std::pair("tdp=2x", "power_limit")})
+        CHECK(parse_sweep_axis(word).name == part);
+    for (const char* bad :
+         {"bandwidth=2GHz", "bandwidth=1x,20GB/s", "array=32x64", "macs=2x", "units=4GB", "memory=2x",
+          "luck=2x", "array=64", "units=16,32", "clock=2", "on_chip_memory=1x,2"})
         CHECK_THROWS_AS(parse_sweep_axis(bad), UsageError);
 }
 

@@ -26,7 +26,10 @@ static ModelComparison compare(const Session& session, CompareModelsRequest requ
         comparison.deployment_title = deployment.title;
         comparison.deployment_use = deployment.description;
     }
-    request.hardware = each_once(session.hardware(), with_every_mode(session.hardware(), request.hardware));
+    request.hardware =
+        each_once(session.hardware(),
+                  in_modes_within(session.hardware(), with_every_mode(session.hardware(), request.hardware),
+                                  request.decision.constraints));
     std::vector<std::shared_ptr<const Device>> known; // unknown names stop here, before any work
     for (const std::string& hardware : request.hardware)
         known.push_back(session.hardware().device(hardware).device);

@@ -152,6 +152,7 @@ SizingAnswer size_service(const Session& session, const Model& model, std::span<
                           const std::function<void(std::size_t, std::size_t)>& progress) {
     SizingAnswer answer;
     answer.model = model.name();
+    answer.title = model.info.title.empty() ? model.name() : model.info.title;
     answer.hardware.assign(hardware.begin(), hardware.end());
     if (!model.prepared)
         throw UsageError("a size needs a model that Session::load returned");

@@ -119,7 +119,7 @@ struct SizedPair {
 
 /// Every device in every format, and which to take.
 struct SizingAnswer {
-    std::string model;
+    std::string model, title; ///< its name, and what was asked for with the network that stands for it
     SizingRequest request;
     bool quantised = false; ///< the checkpoint states a format of its own, in which servers run it
     std::optional<Precision> stored_cache; ///< that of its cache, where it states one

@@ -203,7 +203,7 @@ static Bullets reasons(const SizingAnswer& answer) {
 }
 
 Report describe(const SizingAnswer& answer, const PlainView&, Format format) {
-    Report report{fmt::format("Sizing {}: {}", answer.model, load_text(answer)), {}};
+    Report report{fmt::format("Sizing {}: {}", answer.title, load_text(answer)), {}};
     if (format == Format::csv) {
         report.blocks.emplace_back(
             table_of("Sizes", sizing_columns(basis_text(answer.basis), true), answer.devices));

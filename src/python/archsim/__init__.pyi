@@ -370,7 +370,7 @@ class SweepRows:
 class SweepQuestion(Question, total=False):
     """What sweep() takes beside the fields of the question."""
 
-    vary: Mapping[str, str | Sequence[float]] | None
+    vary: Mapping[str, str | Sequence[float | str]] | Sequence[str] | None
     batches: Sequence[int | str]
     precisions: str | Sequence[str] | None
     hardware_db: str | Sequence[str]

@@ -116,6 +116,9 @@ class SweepRows:
     def __len__(self):
         return self._points
 
+    def __repr__(self):
+        return f"<SweepRows: {self._points:,} point{'s' * (self._points != 1)}; to_dataframe(), to_csv(), to_parquet()>"
+
     def _write(self, file):
         for rows in self._parts:
             file.add(rows)
@@ -134,10 +137,14 @@ class SweepRows:
         self._write(_ParquetFile(path, self._header))
 
 
-def _axis(name, factors):
-    if isinstance(factors, str):
-        return f"{name}={factors}"
-    return f"{name}=" + ",".join(f"{float(factor)!r}x" for factor in factors)
+def _axes(vary):
+    """The axes as the tools take them: ["bandwidth=0.5x,1x"] as it is, {"bandwidth": [0.5, "1x"]} written so."""
+    if hasattr(vary, "items"):
+        words = {name: [f] if isinstance(f, str) else f for name, f in vary.items()}
+        return [f"{name}=" + ",".join(f if isinstance(f, str) else f"{float(f)!r}x" for f in words[name]) for name in words]
+    if not all("=" in axis for axis in _names(vary)):
+        raise TypeError(f'vary: expected parts and how they change, {{"clock": [0.8, 1]}} or ["clock=0.8x,1x"], got {vary!r}')
+    return _names(vary)
 
 
 def _progress(progress):
@@ -171,7 +178,8 @@ def sweep(
 ):
     """Estimates every point of models x devices x formats x batches x changes of the device, as `sweep_design_space` does.
 
-    vary: the parts of the device that change and how, {"bandwidth": "0.5x..4x:log8", "clock": [0.8, 1, 1.2]}.
+    vary: the parts of the device that change and how, {"bandwidth": "0.5x..4x:log8", "clock": [0.8, 1, "1.2x"]}, or as the
+        tools take them, ["bandwidth=0.5x..4x:log8"].
     precisions: the models' own, fp32 of catalogue models and bf16 of answers to prompts, unless given.
     question: the other fields of a question, as Session.estimate takes them: dims, stack, scenario, scope, weights,
     kv_cache ... With prompt_tokens or generate_tokens language models answer a prompt, and the rows hold their metrics
@@ -185,12 +193,10 @@ def sweep(
 
     Raises InputError and UsageError for names and values that do not exist, before anything is computed.
     """
-    if vary is not None and not hasattr(vary, "items"):
-        raise TypeError(f'vary: expected parts and how they change, {{"clock": [0.8, 1]}}, got {type(vary).__name__}')
     request = {
         "models": _names(models),
         "hardware": _names(hardware),
-        "vary": [_axis(name, factors) for name, factors in (vary or {}).items()],
+        "vary": _axes(vary or ()),
         "batches": list(batches),
         "precisions": _names(precisions or []),
         **question,

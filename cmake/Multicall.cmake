@@ -22,7 +22,9 @@ target_compile_features(archsim_multicall_main PRIVATE cxx_std_20)
 target_compile_options(archsim_multicall_main PRIVATE "$<$<CONFIG:Release>:${archsim_text_options}>") # as for reports
 target_link_libraries(archsim_multicall_main PRIVATE archsim_warnings archsim_fmt nlohmann_json::nlohmann_json)
 archsim_share_precompiled(archsim_multicall_main)
-archsim_group(archsim_multicall_main program 250 ${archsim_program_sources})
+set(archsim_program_grouped ${archsim_program_sources})
+list(FILTER archsim_program_grouped EXCLUDE REGEX "/multicall/archsim\\.cpp$") # whose object the Python package takes
+archsim_group(archsim_multicall_main program 250 ${archsim_program_grouped})
 
 # archsim_multicall(TARGET FOLDER): the program, which needs no other library of ours.
 function(archsim_multicall target folder)

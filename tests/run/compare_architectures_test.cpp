@@ -259,7 +259,8 @@ TEST_CASE("what no single change reverses, no what-if question at four times or 
     CHECK(refuted > 0);
 }
 
-TEST_CASE("a question takes values with a unit, and says which part another word means", "[architectures]") {
+TEST_CASE("a question takes values with a unit and other words for a part, but for those of another amount",
+          "[architectures]") {
     auto request = request_for("resnet18", Precision::fp16);
     request.architectures = {"GPU", "TPU"};
     const auto latency = [&](const char* change) {
@@ -269,13 +270,11 @@ TEST_CASE("a question takes values with a unit, and says which part another word
     CHECK(latency("TPU:bandwidth=600GB/s") == Approx(latency("TPU:bandwidth=0.5x")));
     CHECK(latency("TPU:array=64x64") == latency("TPU:array=0.5x"));
     CHECK(latency("TPU:clock=525 MHz") == Approx(latency("TPU:clock=0.5x")));
-    for (const auto& [word, part] : {std::pair("sram=2x", "on_chip_memory"),
-                                     {"cores=2x", "units"},
-                                     {"macs=2x", "array"},
-                                     {"frequency=2x", "clock"}}) {
-        request.what_if = {word};
-        CHECK_THROWS_WITH(compare(request), Catch::Contains(part));
-    }
+    CHECK(latency("TPU:frequency=0.5x") == latency("TPU:clock=0.5x"));
+    CHECK(latency("TPU:sram=2x") == latency("TPU:on_chip_memory=2x"));
+    CHECK(latency("TPU:cores=2x") == latency("TPU:units=2x"));
+    request.what_if = {"macs=2x"};
+    CHECK_THROWS_WITH(compare(request), Catch::Contains("array"));
     request.what_if = {"bandwidth=2GHz"};
     CHECK_THROWS_WITH(compare(request), Catch::Contains("GB/s"));
 }

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 
 namespace archsim::cli {
@@ -17,58 +16,66 @@ constexpr const char* kMostRows = "max_rows";
 constexpr std::int64_t kLargest = 1'000'000;
 /// Bytes of a text and of a whole answer, which assistants pay for by the word.
 constexpr std::size_t kMostText = 3'000, kMostAnswer = 8'500;
-/// Rows of every list that are tried until the answer is small enough.
-constexpr std::array<std::size_t, 6> kRows = {20, 10, 5, 3, 1, 0};
+/// Rows of a list, and of lists inside of its rows.
+struct Rows {
+    std::size_t most, inside;
+};
+/// Those that are tried until the answer is small enough: the devices of a ranking say more than what each
+/// holds.
+constexpr Rows kRows[] = {{20, 20}, {20, 5}, {20, 1}, {20, 0}, {10, 0}, {5, 0}, {3, 0}, {1, 0}, {0, 0}};
 
-/// A list that was cut: where it stands and how long it was.
+/// A list that was cut: where it stands, how much of it is left and how long it was.
 struct Cut {
     std::string at;
-    std::size_t rows;
+    std::size_t kept, rows;
 };
 
-static void cut_lists(Json& value, std::size_t most, const std::string& at, std::vector<Cut>& cuts) {
-    if (value.is_array() && value.size() > most) {
-        cuts.push_back({at, value.size()});
-        value.erase(value.begin() + static_cast<std::ptrdiff_t>(most), value.end());
+static void cut_lists(Json& value, Rows rows, const std::string& at, std::vector<Cut>& cuts) {
+    if (value.is_array() && value.size() > rows.most) {
+        cuts.push_back({at, rows.most, value.size()});
+        value.erase(value.begin() + static_cast<std::ptrdiff_t>(rows.most), value.end());
     }
     if (value.is_array())
         for (std::size_t i = 0; i < value.size(); ++i)
-            cut_lists(value[i], most, fmt::format("{}/{}", at, i), cuts);
+            cut_lists(value[i], {rows.inside, rows.inside}, fmt::format("{}/{}", at, i), cuts);
     if (value.is_object())
         for (auto& [key, member] : value.items())
-            cut_lists(member, most, fmt::format("{}/{}", at, key), cuts);
+            if (!at.empty() || key != "request") // which is asked again as it is
+                cut_lists(member, rows, fmt::format("{}/{}", at, key), cuts);
 }
 
 struct CutDocument {
     Json document;
     std::vector<Cut> cuts;
-    std::size_t rows;
 };
 
-static CutDocument cut_at(const Json& whole, std::size_t rows) {
-    CutDocument cut{whole, {}, rows};
+static CutDocument cut_at(const Json& whole, Rows rows) {
+    CutDocument cut{whole, {}};
     cut_lists(cut.document, rows, "", cut.cuts);
     return cut;
 }
 
 /// The document with as many rows of every list as fit beside a text of that size. Members that alone are too
-/// much are left out, the largest first.
+/// much are left out, the largest first, the request last.
 static CutDocument fitting(const Json& whole, std::size_t text) {
     const auto size = [](const Json& json) {
         return json.dump(-1, ' ', false, Json::error_handler_t::replace).size();
     };
-    CutDocument cut{whole, {}, 0};
-    for (const std::size_t rows : kRows) {
+    CutDocument cut{whole, {}};
+    for (const Rows rows : kRows) {
         cut = cut_at(whole, rows);
         if (size(cut.document) + text <= kMostAnswer)
             return cut;
     }
+    const auto weight = [&](const std::string& key, const Json& member) -> std::size_t {
+        return key == "schema" ? 0 : key == "request" ? 1 : 1 + size(member);
+    };
     while (size(cut.document) + text > kMostAnswer && cut.document.size() > 1) {
         auto largest = cut.document.begin();
         for (auto member = cut.document.begin(); member != cut.document.end(); ++member)
-            if (member.key() != "schema" && size(*member) > size(*largest))
+            if (weight(member.key(), *member) > weight(largest.key(), *largest))
                 largest = member;
-        cut.cuts.insert(cut.cuts.begin(), {"/" + largest.key(), largest->size()});
+        cut.cuts.insert(cut.cuts.begin(), {"/" + largest.key(), 0, largest->size()});
         cut.document.erase(largest);
     }
     return cut;
@@ -164,14 +171,14 @@ Json answer_of(const Captured& run, const std::function<Captured()>& as_text, co
         text = as_text().printed;
     text += run.said;
     if (options.most_rows != 0) {
-        const CutDocument cut = options.most_rows
-                                    ? cut_at(document, static_cast<std::size_t>(*options.most_rows))
-                                    : fitting(document, std::min(text.size(), kMostText));
+        const auto most = static_cast<std::size_t>(options.most_rows.value_or(0));
+        const CutDocument cut = options.most_rows ? cut_at(document, {most, most})
+                                                  : fitting(document, std::min(text.size(), kMostText));
         constexpr std::size_t kNamed = 3;
         std::string said;
         for (std::size_t i = 0; i < cut.cuts.size() && i < kNamed; ++i)
             said += fmt::format("structuredContent{}: the first {} of {}; {}: 0 for all\n", cut.cuts[i].at,
-                                cut.rows, cut.cuts[i].rows, kMostRows);
+                                cut.cuts[i].kept, cut.cuts[i].rows, kMostRows);
         if (cut.cuts.size() > kNamed)
             said += fmt::format("{} more lists are cut alike\n", cut.cuts.size() - kNamed);
         document = cut.document;

@@ -5,6 +5,7 @@
 #include "core/text.hpp"
 #include "fields/field_places.hpp"
 #include "hardware/parameter_site.hpp"
+#include "session/varied_part.hpp"
 
 #include <cmath>
 #include <fmt/ranges.h>
@@ -70,16 +71,12 @@ static void give_change(const std::string& text, const std::string& name, Questi
         throw UsageError(fmt::format("{} {}: \"{}\" is not a number above 0, such as 0.5 or 2x", name,
                                      sides->first, sides->second));
     Conditions& conditions = question.conditions;
-    if (const auto part = value_named<Structure>(sides->first))
-        conditions.structure[*part] = *factor;
-    else if (const auto lever = parse_lever(sides->first))
-        conditions.changes[*lever] = *factor;
-    else if (const auto parameter = parse_parameter(sides->first))
+    if (const auto parameter = parse_parameter(sides->first))
         conditions.changes.parameters.emplace_back(*parameter, *factor);
     else if (sides->first == kPowerLimit)
         conditions.changes.power_limit_w = *factor;
     else
-        throw UsageError(fmt::format("{}: nothing of a device is called \"{}\"", name, sides->first));
+        varied_part(sides->first, name + ": ").of(conditions) = *factor;
 }
 
 /// "PARAMETER:DEVICE:RUNTIME:GENERATION=VALUE", the middle ones empty where a statement has none.

@@ -183,6 +183,11 @@ def check_valid(server, tools):
     # A list that is cut says so, and is whole on demand.
     cut = server.call("discover_models", {"max_rows": 2})
     assert len(cut["structuredContent"]["models"]) == 2 and "the first 2 of" in text_of(cut)
+    # What is asked stays whole, and a handful of devices before what each holds.
+    boards = ["STM32F746", "STM32H743", "ESP32"]
+    few = server.call("compare_models", {"model": "keyword_spotting", "hardware": boards, "max_memory": "320KB"})
+    assert few["structuredContent"]["request"]["hardware"] == boards, few["structuredContent"]["request"]
+    assert len(few["structuredContent"]["results"]) == len(boards) and len(json.dumps(few)) < 12_000, text_of(few)
     assert len(server.call("discover_models", {"max_rows": 0})["structuredContent"]["models"]) > 100
     # A file of the folder.
     assert not server.call("profile_graph", {"model": "inside.onnx"})["isError"]

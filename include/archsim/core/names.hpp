@@ -41,7 +41,7 @@ struct NamesOf {
   public:
     static constexpr std::array<std::string_view, kCount> all = [] {
         std::array<std::string_view, kCount> names;
-        std::ranges::copy_n(kTried.begin(), kCount, names.begin());
+        std::copy_n(kTried.begin(), kCount, names.begin());
         return names;
     }();
 };

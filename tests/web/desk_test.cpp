@@ -48,8 +48,9 @@ TEST_CASE("a page's question that cannot be read is answered by a sentence that 
     CHECK(error_of({{"ask", "rank"}, {"batch", 18446744073709551615ULL}}) ==
           "\"batch\" of a question is not a whole number");
     CHECK(error_of({{"ask", "rank"}, {"hardware", {1}}}) == "\"hardware\" of a question is not a text");
-    CHECK_THAT(error_of({{"ask", "change"}, {"changes", {{"luck", 2}}}}),
-               Catch::StartsWith("\"changes\": nothing called \"luck\" can be varied; known: peak, bandwidth"));
+    CHECK_THAT(
+        error_of({{"ask", "change"}, {"changes", {{"luck", 2}}}}),
+        Catch::StartsWith("\"changes\": nothing called \"luck\" can be varied; known: peak, bandwidth"));
     CHECK(error_of({{"ask", "change"}, {"changes", {{"clock", 0}}}}) ==
           "\"changes\" clock: \"0\" is not a number above 0, such as 0.5 or 2x");
     CHECK(ask(rank("resnet5O"))["error"]["kind"] == "input");

@@ -39,7 +39,6 @@ foreach(library IN LISTS archsim_node_libraries) # else the linker says so, whic
 endforeach()
 target_link_libraries(archsim_node PRIVATE ${archsim_node_libraries} nlohmann_json::nlohmann_json)
 archsim_share_precompiled(archsim_node)
-archsim_group(archsim_node program 250 ${archsim_program_sources})
 set(archsim_node_system ${PROJECT_SOURCE_DIR}/npm/system.js)
 set_target_properties(archsim_node PROPERTIES LINK_DEPENDS ${archsim_node_system})
 target_link_options(archsim_node PRIVATE

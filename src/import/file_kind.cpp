@@ -24,7 +24,8 @@ static std::string bytes_of(const JsonValue& part) {
     const std::string_view utf8 = part.text();
     for (std::size_t i = 0; i < utf8.size(); ++i) {
         const auto first = static_cast<unsigned char>(utf8[i]);
-        bytes += first < 0x80 ? utf8[i] : static_cast<char>((first & 3) << 6 | (utf8[++i] & 0x3f));
+        const bool two = first >= 0x80 && i + 1 < utf8.size();
+        bytes += two ? static_cast<char>((first & 3) << 6 | (utf8[++i] & 0x3f)) : utf8[i];
     }
     return bytes;
 }
@@ -72,8 +73,9 @@ static bool is_printable(std::string_view text) {
 /// Markup, and JSON of files that lie beside a model.
 static std::optional<ForeignFile> text_file(std::string_view text) {
     const std::string head = lower_case(text.substr(0, 64));
-    for (const char* group : {"texts", is_printable(head) ? "printable" : "documents", "documents"})
-        if (const JsonValue* row = find_row(group, text, head))
+    for (const std::string_view group : {"texts", "printable", "documents"})
+        if (const JsonValue* row =
+                group != "printable" || is_printable(head) ? find_row(group, text, head) : nullptr)
             return said_by(*row);
     return std::nullopt;
 }

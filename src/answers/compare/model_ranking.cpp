@@ -83,7 +83,10 @@ std::vector<std::string> next_commands(const ModelComparison& c, std::size_t mod
     if (leader.conditions.devices != 1)
         return {};
     std::vector<std::string> commands;
-    if (leader.estimate.memory.kv_cache_bytes > 0) { // one pass of what answers in many
+    // One pass of what answers in many; a decoder whose passes are counted already takes no prompt.
+    const bool counted =
+        std::ranges::any_of(leader.parts, [](const ResultPart& part) { return part.repeat > 1; });
+    if (leader.estimate.memory.kv_cache_bytes > 0 && !counted) {
         Question answer = of_leader;
         answer.workload.prompt.emplace();
         commands.push_back(fmt::format("compare_models {} --hardware {}{}", name, on,

@@ -224,12 +224,8 @@ Product sliced(const View& view, const SubgraphWork& work, const Contraction& c)
 View::Copies group_copies(const View& view, const SubgraphWork& work, const Product& p, Mapping& out) {
     if (p.copied <= 0)
         return {};
-    const double bytes = 2 * p.copied * bytes_of(work.precision);
-    const double meanwhile = p.copy_cycles * view.dram_per_cycle;
-    out.add(Resource::vector_cycles, Lane::overhead, p.copy_cycles);
-    count_hidden(std::min(bytes, meanwhile), out);
     count_vector(p.copy_operations, 0, 0, out.events);
-    return {std::max(0.0, bytes - meanwhile), p.kernels};
+    return view.longer_of(p.copy_cycles, {2 * p.copied * bytes_of(work.precision), p.kernels}, out);
 }
 
 } // namespace archsim::gpu

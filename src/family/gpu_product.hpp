@@ -92,10 +92,7 @@ void take_groups(const View& view, const SubgraphWork& work, GemmShape& shape, G
 /// channels out, one multiplies, one puts the result back.
 Product sliced(const View& view, const SubgraphWork& work, const Contraction& c);
 
-/// Kernels that copy the channels of groups: their lanes, and what of their traffic these do not hide.
+/// Kernels that copy the channels of groups: see View::longer_of.
 View::Copies group_copies(const View& view, const SubgraphWork& work, const Product& p, Mapping& out);
-
-/// Energy of traffic that takes no time, since lanes take longer.
-void count_hidden(double bytes, Mapping& out);
 
 } // namespace archsim::gpu

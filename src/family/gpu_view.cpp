@@ -178,17 +178,37 @@ void View::add_traffic(Mapping& out, const Traffic& t, double share, Parameter r
     out.events[Event::coherence] += l2 / kCacheLine;
 }
 
+double View::dram_of(const Copies& copies) const {
+    return std::max(0.0, copies.bytes - copies.kernels * resident_bytes_);
+}
+
+View::Copies View::longer_of(double cycles, const Copies& copies, Mapping& out) const {
+    const double dram = dram_of(copies);
+    const double memory = (dram_per_cycle > 0 ? dram / dram_per_cycle : 0) +
+                          (l2_per_cycle > 0 ? (copies.bytes - dram) / l2_per_cycle : 0);
+    if (memory >= cycles)
+        return copies;
+    out.add(Resource::vector_cycles, Lane::overhead, cycles);
+    count_copies(dram, copies, out);
+    add_floor(out, true, copies.kernels);
+    return {};
+}
+
+void View::count_copies(double dram, const Copies& copies, Mapping& out) {
+    out.events[Event::l2_byte] += copies.bytes;
+    out.events[Event::dram_byte] += dram;
+    out.events[Event::coherence] += copies.bytes / kCacheLine;
+}
+
 void View::add_copies(Mapping& out, const Copies& copies) const {
     if (copies.kernels <= 0)
         return;
-    const double dram = std::max(0.0, copies.bytes - copies.kernels * resident_bytes_);
+    const double dram = dram_of(copies);
     out.add(Resource::dram_bytes, Lane::overhead, dram, param(Parameter::simple_bandwidth_efficiency, 1),
             Parameter::simple_bandwidth_efficiency);
     if (l2_per_cycle > 0)
         out.add(Resource::l2_bytes, Lane::overhead, copies.bytes - dram);
-    out.events[Event::l2_byte] += copies.bytes;
-    out.events[Event::dram_byte] += dram;
-    out.events[Event::coherence] += copies.bytes / kCacheLine;
+    count_copies(dram, copies, out);
     add_floor(out, true, copies.kernels);
 }
 

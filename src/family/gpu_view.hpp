@@ -80,6 +80,10 @@ class View {
     };
     /// Adds their time: L2 keeps of each what it keeps of activations.
     void add_copies(Mapping& out, const Copies& copies) const;
+    /// Copies whose lanes take so many cycles to find the elements, while memory moves them: the longer decides.
+    /// Returns the copies where memory does; else their time is added as that of the lanes, which a lower clock
+    /// stretches, and nothing is left.
+    Copies longer_of(double cycles, const Copies& copies, Mapping& out) const;
     /// Adds the time of work outside matrix products.
     void add_vector_work(Mapping& out, double vector_ops, double special_ops) const;
     /// Adds the minimum duration of `kernels` kernels and their launch.
@@ -88,6 +92,9 @@ class View {
   private:
     MultiplyEngine multiply_engine(Precision precision, bool convolution) const;
     GemmEngine gemm_engine(const MultiplyEngine& engine, Precision precision) const;
+    /// Bytes of copies that L2 does not keep.
+    double dram_of(const Copies& copies) const;
+    static void count_copies(double dram, const Copies& copies, Mapping& out);
 
     mutable std::vector<Engine> engines_; ///< looked up so far
     double resident_bytes_ = 0;           ///< L2 that activations may count on between kernels

@@ -187,9 +187,9 @@ static void continue_to(std::int64_t last, const std::string& flag, std::vector<
 }
 
 std::string limit_flag(const Metric& metric) {
-    std::string name = metric.key;
+    std::string name = limit_key(metric);
     std::ranges::replace(name, '_', '-');
-    return (metric.better == Better::higher ? "--min-" : "--max-") + name;
+    return "--" + name;
 }
 
 void DecisionOptions::add_limits_to(Flags& flags) {
@@ -207,15 +207,6 @@ void DecisionOptions::add_to(Flags& flags) {
         .add_option("--pareto", pareto, "mark the Pareto front of these metrics, e.g. energy latency",
                     "METRIC")
         .in_group(kGroup);
-}
-
-bool DecisionOptions::about_costs() const {
-    const auto is_cost = [](const std::string& key) {
-        return key == metric::cost.key || key == metric::carbon.key;
-    };
-    return std::ranges::any_of(
-               limits, [&](const auto& limit) { return is_cost(limit.first) && !limit.second.empty(); }) ||
-           std::ranges::any_of(pareto, is_cost);
 }
 
 DecisionRequest DecisionOptions::request(const Metric& preference) const {

@@ -21,9 +21,10 @@
 namespace py = python;
 using namespace archsim;
 
-/// A class of answers with to_text, to_markdown, to_csv, to_html and to_json.
+/// A class of answers with to_text, to_markdown, to_csv, to_html, to_json and the schema of that document.
 template <class Answer, class View = PlainView>
-static py::Class<Answer> bind_answer(py::Module& m, const char* name, const char* meaning) {
+static py::Class<Answer> bind_answer(py::Module& m, const char* name, const char* meaning,
+                                     nlohmann::ordered_json (*schema)() = schema_of<Answer, View>) {
     const auto drawn = [](Format format) {
         return [format](const Answer& answer) { return render(answer, format, View{}); };
     };
@@ -37,7 +38,9 @@ static py::Class<Answer> bind_answer(py::Module& m, const char* name, const char
         .def("to_markdown", drawn(Format::markdown))
         .def("to_csv", drawn(Format::csv))
         .def("to_html", drawn(Format::html))
-        .def("to_json", drawn(Format::json));
+        .def("to_json", drawn(Format::json))
+        .def_static("schema_json", [schema] { return json_text(schema()); },
+                    "JSON Schema of the document, as text.");
 }
 
 /// A group of a study for each model, batch and format of the results, in the order in which they come.
@@ -94,13 +97,13 @@ static ArchitectureComparison architectures(const Session& session, const std::s
                                             const std::vector<std::string>& chosen,
                                             const std::vector<std::string>& explain,
                                             const std::string& metric, const std::string& level,
-                                            const std::string& baseline, const py::Keywords& fields) {
+                                            const std::string& baseline, py::Keywords fields) {
     CompareArchitecturesRequest request{.model = model, .architectures = chosen};
     if (!explain.empty() && explain.size() != 2)
         throw UsageError("explain: name two architectures");
     request.explain = explain;
     request.metric = &MetricTable::standard().at(metric, "metric");
-    request.decision.preference = request.metric;
+    request.decision = take_decision(fields, *request.metric);
     request.level = choice_named<ComparisonLevel>(level, "level");
     Question asked = question(fields);
     request.workload = std::move(asked.workload);
@@ -263,14 +266,15 @@ void bind_answers(py::Module& m) {
         });
     bind_answer<ModelClassComparison>(m, "ModelClassComparison",
                                       "Thirteen classes of models on several architectures.");
-    bind_answer<ServingAnswer>(m, "Serving", "A language model under load.");
+    bind_answer<ServingAnswer>(m, "Serving", "A language model under load.", serve_model_schema);
     bind_answer<SizingAnswer>(m, "Sizing", "How many of which devices hold limits under a load.");
     bind_answer<LocalAnswer, LocalView>(m, "LocalModels", "The models that run on a machine.");
     bind_answer<DifferenceAnswer, DifferenceView>(m, "Difference", "Why two estimates differ.")
         .def_readonly("results", &DifferenceAnswer::results);
-    bind_answer<HistoryChanges>(m, "HistoryChanges", "What changed between two runs of a file of results.")
+    bind_answer<HistoryChanges>(m, "HistoryChanges", "What changed between two runs of a file of results.",
+                                history_schema)
         .def_property_readonly("worse", [](const HistoryChanges& changes) { return changes.worse(); });
-    bind_answer<HistoryRows>(m, "HistoryRows", "The results of a file, one per row.");
+    bind_answer<HistoryRows>(m, "HistoryRows", "The results of a file, one per row.", history_schema);
 
     m.def(
         "read_study",
@@ -301,14 +305,16 @@ void bind_answers(py::Module& m) {
     m.def(
         "batches",
         [](const Session& session, const std::string& model, const std::vector<std::string>& hardware,
-           const AskedSizes& sizes, const py::Keywords& fields) {
+           const AskedSizes& sizes, py::Keywords fields) {
             BatchRequest request;
+            request.decision = take_decision(fields, metric::latency);
             request.models = {model};
             request.hardware = hardware;
             request.batches = batch_sizes(sizes);
             Question asked = question(fields, {"batch_size"});
             request.workload = std::move(asked.workload);
             request.conditions = std::move(asked.conditions);
+            request.decision.preference = &ranked_by(request.conditions);
             const py::Released parallel;
             return analyze_batches(session, request);
         },

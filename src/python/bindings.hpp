@@ -1,6 +1,7 @@
 #pragma once
 // Shared by the files of the extension module.
 
+#include "archsim/compare/decisions.hpp"
 #include "fields/question.hpp"
 #include "fields/serving_fields.hpp"
 #include "python/python.hpp"
@@ -13,6 +14,10 @@
 /// its own for.
 archsim::Question question(const python::Keywords& fields,
                            std::initializer_list<std::string_view> without = {});
+
+/// The limits among keywords, max_latency="33ms" or in SI units, and pareto=["energy", "latency"], which are taken
+/// out of them. Throws UsageError for values that have another unit and for metrics that are none.
+archsim::DecisionRequest take_decision(python::Keywords& fields, const archsim::Metric& preference);
 
 /// Batch sizes as a list has them: 8, or "1k".
 using AskedSizes = std::vector<std::variant<std::int64_t, std::string>>;

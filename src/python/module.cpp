@@ -11,6 +11,7 @@
 #include "measurements/given_output.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
+#include "result/decisions.hpp"
 #include "session/given.hpp"
 
 namespace py = python;
@@ -65,12 +66,14 @@ static Result estimated(const Session& session, const std::variant<Model, std::s
 
 static ModelComparison compare(const Session& session, const std::vector<std::string>& models,
                                const std::vector<std::string>& hardware, const std::string& deployment,
-                               const std::vector<std::string>& stacks, const py::Keywords& fields) {
+                               const std::vector<std::string>& stacks, py::Keywords fields) {
     CompareModelsRequest request{
         .models = models, .deployment = deployment, .hardware = hardware, .stacks = stacks};
+    request.decision = take_decision(fields, metric::latency);
     Question asked = question(fields);
     request.workload = std::move(asked.workload);
     request.conditions = std::move(asked.conditions);
+    request.decision.preference = &ranked_by(request.conditions);
     const py::Released parallel;
     return archsim::compare_models(session, std::move(request));
 }
@@ -301,7 +304,9 @@ static void fill(py::Module& m) {
             },
             py::arg("width") = 100, py::arg("verbose") = false)
         .def("to_html",
-             [](const ModelComparison& c) { return render(c, Format::html, CompareModelsView{}); });
+             [](const ModelComparison& c) { return render(c, Format::html, CompareModelsView{}); })
+        .def_static("schema_json", [] { return json_text(compare_models_schema()); },
+                    "JSON Schema of the document, as text.");
 
     py::Class<Session>(m, "Session",
                        "The hardware database and the model catalogue. Safe to use from several threads.")
@@ -316,6 +321,10 @@ static void fill(py::Module& m) {
             "folders of device files that take precedence.")
         .def_property_readonly(
             "hardware", [](const Session& s) { return s.hardware().device_ids(); }, "Names of all devices.")
+        .def_property_readonly(
+            "models",
+            [](const Session& s) { return mapped(s.catalogue().entries(), &CatalogueEntry::name); },
+            "Names of all models of the catalogue.")
         .def(
             "load", [](const Session& s, const std::string& model) { return s.load(model); },
             py::arg("model"), "A catalogue name, an alias, or the path of an .onnx file.")
@@ -405,6 +414,26 @@ Question question(const py::Keywords& fields, std::initializer_list<std::string_
                 texts.give(field, text, name);
     }
     return texts.question();
+}
+
+DecisionRequest take_decision(py::Keywords& fields, const Metric& preference) {
+    const MetricTable& metrics = MetricTable::standard();
+    DecisionRequest request{.preference = &preference};
+    std::erase_if(fields, [&](const auto& keyword) {
+        const auto& [name, value] = keyword;
+        const auto metric = std::ranges::find(metrics.rows(), name, [](const Metric* m) { return limit_key(*m); });
+        if (value.get() == Py_None || (name != "pareto" && metric == metrics.rows().end()))
+            return false;
+        if (name == "pareto")
+            for (const Json& key : Json(json_of(name, value.get())))
+                request.pareto.push_back(&metrics.at(key.is_string() ? key.get<std::string>() : key.dump(), name));
+        else if (PyUnicode_Check(value.get()) != 0)
+            request.constraints.push_back(parse_constraint(**metric, py::text_of(value.get()), name));
+        else
+            request.constraints.push_back({*metric, py::number_of(value.get())});
+        return true;
+    });
+    return request;
 }
 
 std::vector<std::int64_t> batch_sizes(const AskedSizes& sizes) {

@@ -153,6 +153,10 @@ double probability_at_most(double limit, double value, const Interval& interval)
     return student_t(kErrorReach * distance / reach, kErrorDegreesOfFreedom);
 }
 
+std::string limit_key(const Metric& metric) {
+    return (metric.better == Better::higher ? "min_" : "max_") + metric.key;
+}
+
 Constraint parse_constraint(const Metric& metric, std::string_view text, std::string_view flag) {
     std::string_view rest = text;
     const double number = take_number<double>(rest).value_or(0);

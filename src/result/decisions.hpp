@@ -10,6 +10,9 @@
 
 namespace archsim {
 
+/// "max_latency", "min_throughput": what a limit on a metric is called.
+std::string limit_key(const Metric& metric);
+
 /// Parses "50ms", "15W", "100 mJ", "512MB", "2GiB", "30%"; throughput per second as "10000" or "10k"; cost as
 /// USD per million inferences, carbon as grams per thousand, "0.25". Throws UsageError naming `flag` and the
 /// form expected.

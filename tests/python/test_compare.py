@@ -184,3 +184,43 @@ def test_a_number_may_be_a_text_and_a_text_a_number(session):
     assert session.estimate("sdxl", "H100", steps="4", image_size="512").latency_s == numbers.latency_s
     with pytest.raises(archsim.UsageError, match="steps"):
         session.estimate("sdxl", "H100", steps="some")
+
+
+def test_limits_decide_as_those_of_the_tools(session):
+    boards = ["Jetson-Orin-Nano@15W", "H100"]
+    free = session.compare("resnet50", boards)
+    assert free.to_dict()["request"]["limits"] == {}
+    limited = session.compare("resnet50", boards, max_power="20W", max_latency=0.033, pareto=["energy", "latency"])
+    assert limited.to_dict()["request"]["limits"] == {"max_power": "20W", "max_latency": "0.033s"}
+    assert limited.to_dict()["request"]["pareto"] == ["energy", "latency"]
+    (decision,) = limited.to_dict()["decisions"]
+    assert decision["recommended"] == boards[0] != free.results[0].hardware, decision
+    assert "Jetson-Orin-Nano@15W" in repr(limited)
+    small = session.batches("mobilenet_v2", "Jetson-Orin-Nano@15W", [1, 64], max_latency="5ms")
+    assert [point["keeps_limits"] for point in small.to_dict()["series"][0]["points"]] == [True, False]
+    chips = session.architectures("resnet18", ["GPU", "CPU"], max_power="1kW")
+    assert chips.to_dict()["decision"]["constraints"], chips.to_dict()["decision"]
+    with pytest.raises(archsim.UsageError, match="max_power"):
+        session.compare("resnet50", boards, max_power="5 apples")
+    with pytest.raises(archsim.UsageError, match="max_powr"):
+        session.compare("resnet50", boards, max_powr="5W")
+
+
+def test_a_result_has_every_field_of_its_document(session):
+    (result,) = session.compare("resnet50", "Jetson-Orin-Nano@15W", every="1s", battery="50Wh").results
+    assert result.battery_hours == result.to_dict()["battery_hours"] > 0
+    assert result.evidence == result.to_dict()["evidence"]
+    with pytest.raises(AttributeError, match="battery_hour; it has"):
+        result.battery_hour
+    assert not hasattr(result, "_repr_png_")
+
+
+@pytest.mark.parametrize("kind", [k for k in vars(archsim).values() if hasattr(k, "schema")], ids=lambda kind: kind.__name__)
+def test_answers_say_the_schema_of_their_document(kind):
+    schema = kind.schema()
+    assert schema["$schema"] and ("properties" in schema or "anyOf" in schema)
+
+
+def test_a_session_lists_what_it_knows(session):
+    assert {"resnet50", "llama-3.1-8b"} <= set(session.models) and "H100" in session.hardware
+    assert session.models == sorted(session.models)

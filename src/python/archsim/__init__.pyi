@@ -68,8 +68,9 @@ class Result:
     executed_precision: Final[str]  # that runs; empty where nothing does
     precision_note: Final[str]
     batch: Final[float]
-    # Every number of the metrics by its key ("latency_s", "power_w"): see metrics().
-    def __getattr__(self, key: str) -> float: ...
+    # Every number of the metrics by its key ("latency_s", "power_w"): see metrics(). Then what else to_dict() has
+    # ("battery_hours").
+    def __getattr__(self, key: str) -> Any: ...
     latency_interval_s: Final[tuple[float, float]]
     parts: Final[list[tuple[str, Result]]]
     time_to_first_token_s: Final[float | None]
@@ -89,6 +90,8 @@ class Comparison:
     def to_text(self, width: int = 100, verbose: bool = False) -> str: ...
     def to_html(self) -> str: ...
     def to_dataframe(self) -> Any: ...
+    @classmethod
+    def schema(cls) -> dict[str, Any]: ...
 
 class Question(TypedDict, total=False):
     """The fields of a question: the keywords of whatever estimates. What is left out is as the tools take it."""
@@ -129,6 +132,26 @@ class Question(TypedDict, total=False):
     companions: Sequence[str]
     battery: str
     idle_power: str
+
+class LimitedQuestion(Question, total=False):
+    """What comparisons take beside the question: limits with a unit ("33ms") or in SI units, and the metrics of a front."""
+
+    max_latency: float | str
+    min_throughput: float | str
+    max_power: float | str
+    min_efficiency: float | str
+    max_energy: float | str
+    min_utilization: float | str
+    max_memory: float | str
+    max_cost: float | str
+    max_carbon: float | str
+    max_balance: float | str
+    min_token_rate: float | str
+    max_token_time: float | str
+    max_first_token: float | str
+    min_total_token_rate: float | str
+    max_token_energy: float | str
+    pareto: Sequence[str]
 
 class ServerQuestion(Question, total=False):
     """The fields of a request to a server, beside those of the question: the flags of serve_model."""
@@ -187,6 +210,7 @@ class SizingQuestion(ServerQuestion, total=False):
 class Session:
     def __init__(self, data: str = "", hardware_db: Sequence[str] = ()) -> None: ...
     hardware: Final[list[str]]
+    models: Final[list[str]]
     def load(self, model: str | PathLike[str]) -> Model: ...
     def given(self, rows: Sequence[str]) -> None: ...
     def facts(self, model: Model | str, **question: Unpack[Question]) -> Facts: ...
@@ -198,7 +222,7 @@ class Session:
         *,
         deployment: str = "",
         stacks: Sequence[str] = (),
-        **question: Unpack[Question],
+        **question: Unpack[LimitedQuestion],
     ) -> Comparison: ...
     def study(self, file: str | PathLike[str]) -> Study: ...
     def architectures(
@@ -210,7 +234,7 @@ class Session:
         metric: str = "energy",
         level: Literal["summary", "detailed", "subgraph"] = "summary",
         baseline: str = "",
-        **question: Unpack[Question],
+        **question: Unpack[LimitedQuestion],
     ) -> ArchitectureComparison: ...
     def model_classes(
         self, architectures: Sequence[str] = (), *, baseline: str = "", **question: Unpack[Question]
@@ -220,7 +244,7 @@ class Session:
         model: str,
         hardware: str | Sequence[str],
         batches: Sequence[int | str] = ...,
-        **question: Unpack[Question],
+        **question: Unpack[LimitedQuestion],
     ) -> BatchAnalysis: ...
     def serve(self, model: str, hardware: str | Sequence[str], **load: Unpack[ServerQuestion]) -> Serving: ...
     def size(self, model: str, hardware: str | Sequence[str], **load: Unpack[SizingQuestion]) -> Sizing: ...
@@ -273,6 +297,8 @@ class _Answer:
     def to_html(self) -> str: ...
     def to_json(self) -> str: ...
     def to_dict(self) -> dict[str, Any]: ...
+    @classmethod
+    def schema(cls) -> dict[str, Any]: ...
     def save(self, path: str | PathLike[str]) -> Path: ...
 
 class Study(_Answer):
@@ -314,7 +340,7 @@ def compare(
     session: Session | None = None,
     deployment: str = "",
     stacks: Sequence[str] = (),
-    **question: Unpack[Question],
+    **question: Unpack[LimitedQuestion],
 ) -> Comparison: ...
 def estimate(model: Model | str | PathLike[str], device: str, *, session: Session | None = None, **question: Unpack[Question]) -> Result: ...
 def size(model: str, hardware: str | Sequence[str], *, session: Session | None = None, **load: Unpack[SizingQuestion]) -> Sizing: ...

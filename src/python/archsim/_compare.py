@@ -42,6 +42,20 @@ def _document(self, *metrics, **named):
     return json.loads(self.to_json(*metrics, **named))
 
 
+@classmethod
+def _schema(cls):
+    """The JSON Schema (draft 7) of the document that to_dict() gives, as a dictionary."""
+    return json.loads(cls.schema_json())
+
+
+def _number(self, key):
+    """Any other field of a result's document ("battery_hours", "rank"); what the document has not is no attribute."""
+    row = {} if key.startswith("_") else self.to_dict()
+    if key not in row:
+        raise AttributeError(f"a Result has no {key}; it has {', '.join(row)}")
+    return row[key]
+
+
 def _save(self, path):
     """Writes a file in the format of its extension: .html, .md, .csv, .json, .txt."""
     path = pathlib.Path(path)
@@ -134,11 +148,12 @@ def _result_repr_html(self):
 
 # Every class of answers.
 for _answer in [kind for kind in vars(_archsim).values() if hasattr(kind, "to_markdown")]:
-    _answer.to_dict = _document
+    _answer.to_dict, _answer.schema = _document, _schema
     _answer.save = _save
     _answer._repr_html_ = _repr_html
     _answer.__repr__ = _verdict
 Comparison.to_dict = Result.to_dict = _document
+Comparison.schema, Result.__getattr__ = _schema, _number
 Comparison._repr_html_ = _repr_html
 Comparison.__repr__ = _verdict
 Comparison.advice = property(_advice)

@@ -293,8 +293,7 @@ Members<DecisionRequest> limit_members() {
              [](const R& r) {
                  std::map<std::string, std::string> limits;
                  for (const Constraint& c : r.constraints)
-                     limits[(c.metric->better == Better::higher ? "min_" : "max_") + c.metric->key] =
-                         constraint_text(c);
+                     limits[limit_key(*c.metric)] = constraint_text(c);
                  return limits;
              }},
             {"pareto", "metrics whose front is marked",

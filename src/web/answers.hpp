@@ -57,6 +57,7 @@ Question read_question(std::string_view json);
 using Json = nlohmann::ordered_json;
 
 Json answer_catalogue(const Session& session, const Question& question);
+Json answer_names(const Session& session, const Question& question);
 Json answer_files(const Session& session, const Question& question);
 Json answer_model(const Session& session, const Question& question);
 Json answer_rank(const Session& session, const Question& question);

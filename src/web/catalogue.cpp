@@ -141,6 +141,27 @@ Json answer_catalogue(const Session& session, const Question&) {
             {"costs", form_json(cost_fields())}};
 }
 
+/// The names of a question as the lists of the page write them; what nobody knows is null. A computer around a
+/// device and a number of it stay as they are.
+Json answer_names(const Session& session, const Question& question) {
+    const auto written = [&](const std::string& text) -> Json {
+        try {
+            const DeviceChoice choice = session.hardware().device(text);
+            if (!choice.one.empty() || text.find('+') != std::string::npos)
+                return text;
+            const bool usual = choice.power_mode.empty() || choice.power_mode == choice.device->default_power_mode;
+            return choice.device->id + (usual ? "" : "@" + choice.power_mode);
+        } catch (const Error&) {
+            return nullptr;
+        }
+    };
+    Json hardware = Json::object();
+    for (const std::string& text : question.hardware)
+        hardware[text] = written(text);
+    const CatalogueEntry* const model = session.catalogue().find(question.model);
+    return {{"hardware", std::move(hardware)}, {"model", model ? Json(model->name) : Json()}};
+}
+
 Json answer_files(const Session& session, const Question& question) {
     std::set<std::string> files;
     const std::function<void(const std::string&)> add = [&](const std::string& name) {

@@ -21,6 +21,7 @@ struct Kind {
 constexpr std::array kKinds = {
     Kind{"catalogue", answer_catalogue, false},
     Kind{"files", answer_files, false},
+    Kind{"names", answer_names, false},
     Kind{"model", answer_model},
     Kind{"rank", answer_rank},
     Kind{"device", answer_device},

@@ -58,6 +58,19 @@ TEST_CASE("a page's question that cannot be read is answered by a sentence that 
           "usage");
 }
 
+TEST_CASE("a page's names are found as the tools find them") {
+    const Json names = ask({{"ask", "names"},
+                            {"model", "bge-large"},
+                            {"hardware", {"RTX 3070", "h100", "Jetson-Orin-Nano@7W", "8xH100", "H1000"}}});
+    CHECK(names["model"] == "bert-large");
+    CHECK(names["hardware"] == Json({{"RTX 3070", "RTX-3070"},
+                                     {"h100", "H100"},
+                                     {"Jetson-Orin-Nano@7W", "Jetson-Orin-Nano@7W"},
+                                     {"8xH100", "8xH100"},
+                                     {"H1000", nullptr}}));
+    CHECK(ask({{"ask", "names"}, {"model", "resnet1800"}})["model"] == nullptr);
+}
+
 TEST_CASE("a page's export is what the tools print") {
     const Session session(SessionOptions{.data = ARCHSIM_SOURCE_DIR});
     CompareModelsRequest request;

@@ -337,6 +337,21 @@ const tests = {
       });
   },
 
+  'names of a link are found as the tools find them, and where none is left nothing wider is answered': async () => {
+    await visit(`${home}#model=bge-large&hardware=RTX 3070,rtx 4090`, async page => {
+      await idle(page);
+      assert.deepEqual(await page.locator('#ranking tbody tr').evaluateAll(rows => rows.map(row => row.dataset.hardware).sort()), ['RTX-3070', 'RTX-4090']);
+      assert(await page.locator('#problem').isHidden());
+    });
+    await visit(`${home}#model=resnet18&hardware=H1000`, async page => {
+      await idle(page);
+      assert((await page.locator('#problem').textContent()).includes('H1000'));
+      assert.equal(await page.locator('#ranking tbody tr').count(), 0);
+      await page.locator('#model').selectOption('resnet50');
+      await until(page, () => document.querySelectorAll('#ranking tbody tr').length > 3);
+    });
+  },
+
   'every error of a form is said where it was pressed, and no answer to another question stays beside it': async () => {
     // A press, what is wrong with it (nothing: it is answered), and what it says.
     const presses = async (page, form, shown, steps) => {

@@ -246,18 +246,26 @@ for (const button of document.querySelectorAll('[data-export]'))
 addEventListener('popstate', event => act('Estimating', current => arrive(current, async () => {
   const file = event.state?.visit === VISIT ? event.state.file : null;
   let wanted = { ...fromAddress(location.hash, SAMPLE), file };
-  let said = [];
-  if (catalogue) [wanted, said] = known(wanted, catalogue);
+  let said = [], nothing = false;
+  if (catalogue) ({ kept: wanted, said, nothing } = await understood(wanted));
   if (!wanted.device) device.hide();
   question = wanted;
   chooseModel(wanted);
   form.show(wanted);
   further.fill(wanted);
-  await rank(wanted, current);
+  if (nothing) clearAnswer();
+  else await rank(wanted, current);
   form.show(wanted);
-  await openRest(current);
+  if (!nothing) await openRest(current);
   if (said.length && current()) throw new Error(said.join(' '));
 })));
+
+// A link's question in the library's words: see known().
+async function understood(link) {
+  const { model, hardware } = asked(link);
+  const names = await engine.ask({ ask: 'names', model, hardware: [...hardware ?? [], ...link.device ? [link.device] : []] });
+  return known(link, names, catalogue);
+}
 
 async function arrive(current, action) {
   arriving = true;
@@ -289,15 +297,16 @@ act('Starting', current => arrive(current, async () => {
   const problem = await rank(question, current).catch(failed => failed);
   catalogue = await engine.ask({ ask: 'catalogue' });
   fillCatalogue(catalogue);
-  const [wanted, said] = known(question, catalogue);
+  const { kept: wanted, said, nothing } = await understood(question);
   question = wanted;
   chooseModel(wanted);
   form.show(wanted);
   further.fill(wanted);
-  if (said.length) await rank(wanted, current);
+  if (nothing) clearAnswer();
+  else if (said.length) await rank(wanted, current);
   else if (wanted.model) await showModel(wanted.model);
   if (problem && !said.length) throw problem;
-  await openRest(current);
+  if (!nothing) await openRest(current);
   if (said.length) throw new Error(said.join(' '));
 })).finally(async () => {
   // Where a browser keeps nothing (a private window, no room), the page works as long as there is a network.

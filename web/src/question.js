@@ -54,24 +54,19 @@ export function fromAddress(address, sample) {
 
 const whole = text => /^\d{1,15}$/.test(text);
 
-// The question without what the catalogue does not know, and a sentence for each word left out.
-export function known(question, { models, devices, deployments, precisions, metrics, changes, fields, load, level, costs }) {
+// The question without what nobody here knows, and a sentence for each word left out. `names` is how the library writes the names
+// of a link: { hardware: { "RTX 3070": "RTX-3070" }, model: "bert-large" }. `nothing`: of devices that were named none is left, and all
+// would be an answer to a wider question.
+export function known(question, names, { deployments, precisions, metrics, changes, fields, load, level, costs }) {
   const said = [], kept = { ...question };
   const has = (list, key) => name => list.some(one => one[key] === name);
-  const device = name => {
-    const [id, mode] = name.split('@');
-    const found = devices.find(one => one.id.toLowerCase() === id.toLowerCase());
-    return found && (!mode || found.power_modes.includes(mode));
-  };
+  const device = name => names.hardware[name] || leave('The device', name) || '';
   const metric = has(metrics, 'key');
   const wrong = { precision: text => !precisions.includes(text), deployment: text => !has(deployments, 'id')(text),
     sort: text => !metric(text), batch: text => !whole(text) };
   const leave = (what, text) => { said.push(`${what} “${text}” is nothing that this page knows; it is left out.`); return false; };
   const only = (part, test, what) => Object.fromEntries(Object.entries(question[part]).filter(([name, value]) => test(name, value) || leave(what, name)));
-  if (question.model && !question.file && !has(models, 'name')(question.model)) {
-    leave('The model', question.model);
-    kept.model = '';
-  }
+  if (question.model && !question.file) kept.model = names.model || leave('The model', question.model) || '';
   kept.fields = Object.fromEntries(Object.entries(question.fields).filter(([key, text]) => {
     const field = fields.find(one => one.key === key);
     if (!field && !wrong[key]) return leave('The word', key);
@@ -82,14 +77,14 @@ export function known(question, { models, devices, deployments, precisions, metr
   kept.words = only('words', word => forms[word.split('.')[0]].some(({ key }) => word.slice(word.indexOf('.') + 1) === key), 'The word');
   if (kept.ask && !ASKS.includes(kept.ask)) kept.ask = leave('The question', kept.ask) || '';
   for (const [key, usual] of Object.entries(USUAL)) kept.fields[key] ||= usual;
-  kept.hardware = question.hardware.filter(name => device(name) || leave('The device', name));
-  if (kept.device && !device(kept.device)) kept.device = leave('The device', kept.device) || '';
+  kept.hardware = question.hardware.map(device).filter(Boolean);
+  if (kept.device) kept.device = device(kept.device);
   kept.sizes = only('sizes', (name, size) => Number.isSafeInteger(size) && size >= 0, 'The size');
   kept.limits = only('limits', metric, 'The limit');
   const changed = (name, factor) => changes.includes(name) && factor > 0 && Number.isFinite(factor);
   kept.changes = only('changes', changed, 'The change');
   kept.all = only('all', changed, 'The change');
-  return [kept, said];
+  return { kept, said, nothing: question.hardware.length > 0 && kept.hardware.length === 0 };
 }
 
 // What the library is asked, without "ask".

@@ -91,16 +91,44 @@ std::string standing_note(const Estimate& estimate) {
     return may_lead(estimate) ? std::string() : " (" + std::string(name_of(standing_of(estimate))) + ")";
 }
 
+/// Who may lead, best first, and how sure it is.
+struct Field {
+    std::vector<std::size_t> rivals;
+    std::vector<double> odds; ///< of each to be the best
+    double probability = 1;   ///< of the first
+    std::size_t first = 1;    ///< how many share the first place: one where it is called
+};
+
+static Field field_of(std::span<const Result> results, const Contest& contest) {
+    Field field{.rivals = rivals_of(results, contest)};
+    const std::vector<std::size_t>& rivals = field.rivals;
+    if (rivals.empty())
+        return field;
+    field.odds = odds_of(contest, rivals);
+    const auto ahead = [&](std::size_t k) { return contest.probability_better(rivals.front(), rivals[k]); };
+    field.probability = field.odds.front();
+    for (std::size_t k = 1; k < rivals.size(); ++k)
+        if (contest.measure(rivals[k])->asleep && ahead(k) < kToldApart) // the odds of all know no state that nobody states
+            field.probability = std::min(field.probability, ahead(k));
+    if (field.probability >= kCalled)
+        return field;
+    while (field.first < rivals.size() && ahead(field.first) < kToldApart)
+        ++field.first;
+    // Each can be told from the best, but all together not: those that well may be it.
+    constexpr double kWellMay = 0.1;
+    if (field.first == 1)
+        while (field.first < rivals.size() && (field.first == 1 || field.odds[field.first] >= kWellMay))
+            ++field.first;
+    return field;
+}
+
 std::vector<double> shares_of_best(std::span<const Result> results, const Metric& by,
                                    const CostOptions& conditions) {
     const Contest contest(results, by, conditions);
-    const std::vector<std::size_t> rivals = rivals_of(results, contest);
+    const Field field = field_of(results, contest);
     std::vector<double> shares(results.size(), 0);
-    if (rivals.empty())
-        return shares;
-    const std::vector<double> odds = odds_of(contest, rivals);
-    for (std::size_t k = 0; k < rivals.size(); ++k)
-        shares[rivals[k]] = odds[k];
+    for (std::size_t k = 0; k < field.rivals.size(); ++k)
+        shares[field.rivals[k]] = field.odds[k];
     return shares;
 }
 
@@ -108,6 +136,7 @@ std::vector<Rank> rank_results(std::span<const Result> results, const Metric& by
                                const CostOptions& conditions) {
     const Contest contest(results, by, conditions);
     auto ranks = mapped(in_order(contest, results.size()), [](std::size_t i) { return Rank{i}; });
+    const std::size_t first = field_of(results, contest).first;
     int leading = 0;        // results placed so far
     Rank* leader = nullptr; // of the group that is being filled
     for (Rank& own : ranks) {
@@ -116,7 +145,10 @@ std::vector<Rank> rank_results(std::span<const Result> results, const Metric& by
         if (!may_lead(results[own.result].estimate)) // stands in brackets where its estimate puts it
             continue;
         ++leading;
-        if (leader != nullptr && contest.probability_better(leader->result, own.result) < kToldApart) {
+        const bool of_first = leader != nullptr && leader->place == 1;
+        if (of_first ? static_cast<std::size_t>(leading) <= first
+                     : leader != nullptr &&
+                           contest.probability_better(leader->result, own.result) < kToldApart) {
             own.place = leader->place;
             own.tied = leader->tied = true;
         } else {
@@ -138,7 +170,8 @@ std::vector<Rank> rank_results(std::span<const Result> results, const Metric& by
 std::optional<Winner> find_winner(std::span<const Result> results, const Metric& metric,
                                   const CostOptions& conditions) {
     const Contest contest(results, metric, conditions);
-    const std::vector<std::size_t> rivals = rivals_of(results, contest);
+    const Field field = field_of(results, contest);
+    const std::vector<std::size_t>& rivals = field.rivals;
     if (rivals.empty())
         return std::nullopt;
     Winner winner;
@@ -149,20 +182,13 @@ std::optional<Winner> find_winner(std::span<const Result> results, const Metric&
     for (const std::size_t i : rivals)
         if (i != winner.best && contest.probability_better(winner.best, i) < kToldApart)
             winner.tied.push_back(i);
-    const std::vector<double> odds = odds_of(contest, rivals);
-    winner.probability = odds.front();
-    for (const std::size_t i : winner.tied)
-        if (contest.measure(i)->asleep) // the odds of all know no state that nobody states
-            winner.probability = std::min(winner.probability, contest.probability_better(winner.best, i));
+    winner.probability = field.probability;
+    const std::vector<double>& odds = field.odds;
     if (const auto next = std::max_element(odds.begin() + 1, odds.end()); next != odds.end())
         winner.next = rivals[static_cast<std::size_t>(next - odds.begin())];
     winner.ahead = winner.next ? contest.probability_better(winner.best, *winner.next) : 1;
-    constexpr double kWellMay = 0.1;
-    for (std::size_t k = 0; k < rivals.size() && winner.probability < kCalled; ++k)
-        if (k == 0 || odds[k] >= kWellMay)
-            winner.close.push_back(rivals[k]);
-    if (winner.close.size() == 1) // many with small odds each: those that it cannot be told from
-        winner.close.insert(winner.close.end(), winner.tied.begin(), winner.tied.end());
+    if (field.first > 1)
+        winner.close.assign(rivals.begin(), rivals.begin() + static_cast<std::ptrdiff_t>(field.first));
     return winner;
 }
 

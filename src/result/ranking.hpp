@@ -3,8 +3,8 @@
 //
 // A result may lead where measurements stand behind it, none refutes it and nothing of its network is left
 // out (may_lead). Of those the best is named where it is the best with odds of kCalled at least; else it is
-// too close to call. Places: those that the best of their group beats with odds of less than 3 to 1 share its
-// place.
+// too close to call. Places: a best that is called has the first alone, else all that are too close share it;
+// behind them those that the best of their group beats with odds of less than 3 to 1 share its place.
 
 #include "archsim/compare/metric.hpp"
 

@@ -105,7 +105,6 @@ int main(int argc, char** argv) {
         request.metric = &request.metrics->at(metric, "--metric");
         question.put_into(request);
         const Explanations explanations = explain.chosen(request.level == ComparisonLevel::detailed);
-        explain.expect_costs(output, decisions.about_costs() || metric == metric::cost.key);
         request.decision = decisions.request(*request.metric);
         request.decision.cost = explanations.conditions;
         if (sweep)

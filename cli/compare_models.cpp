@@ -118,7 +118,6 @@ int main(int argc, char** argv) {
         request.decision =
             decisions.request(view.sort_by != nullptr ? *view.sort_by : ranked_by(request.conditions));
         view.explanations = explain.chosen(view.verbose);
-        explain.expect_costs(output, decisions.about_costs() || sort == metric::cost.key);
         request.decision.cost = view.explanations.conditions;
         // Each subgraph of an estimate takes a kilobyte: of thousands of estimates the totals are kept.
         constexpr std::size_t kDetailed = 4096;

@@ -104,21 +104,13 @@ void ExplainOptions::add_to(Flags& flags) {
     flags.group("");
 }
 
-void ExplainOptions::expect_costs(const OutputOptions& output, bool decided_by_costs) const {
-    const Format format = output.chosen();
-    if (explanations.cost || !money.grid_intensity.empty() || decided_by_costs ||
-        (format != Format::text && format != Format::markdown))
-        return;
-    for (const char* flag :
-         {"--rent", "--buy", "--price", "--kwh-price", "--years", "--utilization", "--pue"})
-        if (flags_->has(flag))
-            throw UsageError(std::string(flag) + ": nothing shown here depends on it; add --cost");
-}
-
 Explanations ExplainOptions::chosen(bool verbose) const {
     Explanations result = explanations;
     result.conditions = money.chosen();
     result.carbon = !money.grid_intensity.empty();
+    for (const char* flag :
+         {"--rent", "--buy", "--price", "--kwh-price", "--years", "--utilization", "--pue"})
+        result.cost = result.cost || flags_->has(flag);
     result.conditions.power_at = value_named<PowerBoundary>(power_at);
     check_cost_options(result.conditions);
     result.subgraphs = verbose;

@@ -52,11 +52,8 @@ struct ExplainOptions {
     std::string power_at; ///< empty: as CostOptions::power_at says
 
     void add_to(Flags& flags);
-    /// Throws UsageError for conditions outside of their range.
+    /// A flag about money shows costs, as --cost does. Throws UsageError for conditions outside of their range.
     Explanations chosen(bool verbose) const;
-    /// Throws UsageError for a flag about money where no cost is shown, as tables of every format but text
-    /// have them, nor decides anything.
-    void expect_costs(const OutputOptions& output, bool decided_by_costs) const;
 
   private:
     const Flags* flags_ = nullptr;

@@ -109,8 +109,6 @@ struct DecisionOptions {
     void add_to(Flags& flags);
     /// The limits alone.
     void add_limits_to(Flags& flags);
-    /// Whether a limit or a front is about what a device costs.
-    bool about_costs() const;
     /// Throws UsageError for values without the right unit and unknown metrics. `preference` decides among
     /// devices that meet the limits.
     DecisionRequest request(const Metric& preference) const;

@@ -52,7 +52,7 @@ struct LocalOptions {
             "llama.cpp: BF16, Q8_0, Q4_K_M)",
             "FORMAT");
         flags.add_option(
-            "--min-tokens-per-s", least,
+            "--min-tokens-per-s,--min-speed", least,
             "leave out what is slower (of --kind vision and speech: inferences; default: 10 tokens, "
             "twice as fast as people read; of models that are named 0)",
             "RATE");

@@ -1,11 +1,13 @@
 #include "mcp/mcp.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "core/lists.hpp"
 #include "core/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 
 namespace archsim::cli {
@@ -22,7 +24,7 @@ struct Rows {
 };
 /// Those that are tried until the answer is small enough: the devices of a ranking say more than what each
 /// holds.
-constexpr Rows kRows[] = {{20, 20}, {20, 5}, {20, 1}, {20, 0}, {10, 0}, {5, 0}, {3, 0}, {1, 0}, {0, 0}};
+constexpr Rows kRows[] = {{20, 20}, {20, 5}, {20, 1}, {20, 0}, {10, 0}, {5, 0}, {3, 0}, {1, 0}};
 
 /// A list that was cut: where it stands, how much of it is left and how long it was.
 struct Cut {
@@ -30,8 +32,16 @@ struct Cut {
     std::size_t kept, rows;
 };
 
+/// What is asked again as it is, and the answer itself.
+constexpr std::array<std::string_view, 3> kWhole = {"request", "verdict", "verdicts"};
+
+/// An interval, or a pair of a name and a value: half of it says nothing.
+static bool is_pair(const Json& list) {
+    return list.size() <= 2 && std::ranges::none_of(list, [](const Json& one) { return one.is_structured(); });
+}
+
 static void cut_lists(Json& value, Rows rows, const std::string& at, std::vector<Cut>& cuts) {
-    if (value.is_array() && value.size() > rows.most) {
+    if (value.is_array() && value.size() > rows.most && !is_pair(value)) {
         cuts.push_back({at, rows.most, value.size()});
         value.erase(value.begin() + static_cast<std::ptrdiff_t>(rows.most), value.end());
     }
@@ -40,7 +50,7 @@ static void cut_lists(Json& value, Rows rows, const std::string& at, std::vector
             cut_lists(value[i], {rows.inside, rows.inside}, fmt::format("{}/{}", at, i), cuts);
     if (value.is_object())
         for (auto& [key, member] : value.items())
-            if (!at.empty() || key != "request") // which is asked again as it is
+            if (!at.empty() || !contains(kWhole, key))
                 cut_lists(member, rows, fmt::format("{}/{}", at, key), cuts);
 }
 
@@ -56,7 +66,7 @@ static CutDocument cut_at(const Json& whole, Rows rows) {
 }
 
 /// The document with as many rows of every list as fit beside a text of that size. Members that alone are too
-/// much are left out, the largest first, the request last.
+/// much are left out, the largest first, the answer and the request last.
 static CutDocument fitting(const Json& whole, std::size_t text) {
     const auto size = [](const Json& json) {
         return json.dump(-1, ' ', false, Json::error_handler_t::replace).size();
@@ -68,7 +78,7 @@ static CutDocument fitting(const Json& whole, std::size_t text) {
             return cut;
     }
     const auto weight = [&](const std::string& key, const Json& member) -> std::size_t {
-        return key == "schema" ? 0 : key == "request" ? 1 : 1 + size(member);
+        return key == "schema" ? 0 : contains(kWhole, key) ? 1 : 1 + size(member);
     };
     while (size(cut.document) + text > kMostAnswer && cut.document.size() > 1) {
         auto largest = cut.document.begin();

@@ -103,10 +103,8 @@ class Tools {
                           {"title", tool.answers},
                           {"description", std::move(description)},
                           {"inputSchema", std::move(schema)}};
-        if (input.has("format")) // its documents name their schema, which the tool prints with --help-format
-            tool_json["outputSchema"] = {{"type", "object"},
-                                         {"properties", {{"schema", {{"type", "string"}}}}},
-                                         {"required", {"schema"}}};
+        if (!input.answer().is_null())
+            tool_json["outputSchema"] = input.answer();
         tool_json["annotations"] = {{"readOnlyHint", true}, {"openWorldHint", false}};
         return tool_json;
     }
@@ -146,7 +144,7 @@ static int serve(const std::vector<ServedTool>& tools, const fs::path& folder, b
     // Files that a file names, through links too, are read through the same door as what a call names; beside
     // the folder lie the database and the catalogue.
     std::vector<fs::path> readable = model_dirs();
-    readable.insert(readable.begin(), {folder, data_dir()});
+    readable.insert(readable.begin(), {folder, data_dir(), data_dir() / "hardware_db"}); // each may be a link
     read_only_inside(readable);
     Streams streams;
     Tools known(tools, streams, folder, every, core);

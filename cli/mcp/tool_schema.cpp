@@ -136,7 +136,23 @@ static std::vector<std::string> texts_of(const Json& value, const OptionFacts& o
     return texts;
 }
 
+/// The first level of a document's schema; of several documents all that one of them may have.
+static Json first_level(const Json& schema) {
+    Json properties = {{"schema", {{"type", "string"}}}};
+    const auto add = [&](const Json& kind) {
+        for (const auto& [name, member] : kind.at("properties").items())
+            properties.emplace(name, member.contains("type") ? Json{{"type", member["type"]}} : Json::object());
+    };
+    if (const auto kinds = schema.find("anyOf"); kinds != schema.end())
+        std::ranges::for_each(*kinds, add);
+    else
+        add(schema);
+    return {{"type", "object"}, {"properties", std::move(properties)}, {"required", {"schema"}}};
+}
+
 ToolInput::ToolInput(const Flags& flags) : description_(flags.description()) {
+    if (!flags.documents().empty())
+        answer_ = first_level(flags.documents().front().schema());
     const std::vector<OptionFacts> facts = flags.facts();
     for (const OptionFacts& option : facts)
         all_.push_back(key_of(option.name));

@@ -230,11 +230,17 @@ std::string cost_basis(std::span<const Result> results, const CostOptions& given
             names.push_back(name);
     };
     bool any = false;
-    std::map<std::string, std::vector<std::string>> markets;
-    for (const Result& result : results) {
+    std::map<std::string, std::vector<std::string>> markets; // the cheapest first
+    const std::vector<double> costs = mapped(results, [&](const Result& result) {
+        return result.ok() && result.device ? cost_of(result, options).best().value_or(INFINITY) : INFINITY;
+    });
+    std::vector<std::size_t> order = indices(results.size());
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return costs[i]; });
+    for (const std::size_t i : order) {
+        const Result& result = results[i];
         if (!result.ok() || !result.device)
             continue;
-        if (cost_of(result, options).best()) {
+        if (costs[i] < INFINITY) {
             any = true;
             const double devices = result.machine->devices;
             const auto rented = rental(*result.device, devices, 1, Share::allowed, options);
@@ -268,8 +274,9 @@ std::string cost_basis(std::span<const Result> results, const CostOptions& given
         text += fmt::format("; prices of {} do not compare with the others: {}",
                             fewest->first.empty() ? "an unstated market" : "a " + fewest->first,
                             names_text(fewest->second));
-    } else if (!markets.empty() && markets.begin()->second.size() <= kMostListed) {
-        text += fmt::format("; {}", fmt::join(markets.begin()->second, ", "));
+    } else if (!markets.empty()) {
+        const std::vector<std::string>& all = markets.begin()->second;
+        text += fmt::format("; {}", names_text(all, all.size() > kMostListed ? 1 : kMostListed));
     }
     const char* const price = rent ? "rental price" : "list price";
     if (without.size() > kMostListed)

@@ -19,11 +19,11 @@ struct PartWords {
     std::string_view part, words, instead = "";
 };
 constexpr PartWords kOtherWords[] = {
-    {"on_chip_memory", "sram buffer cache scratchpad"},
+    {"on_chip_memory", "sram buffer cache scratchpad l2"},
     {"units", "cores sms tiles"},
     {"array", "macs pe pes", "array is, the side of a square: 2x has four times as many"},
     {"clock", "frequency freq"},
-    {"bandwidth", "dram bw memory_bandwidth hbm"},
+    {"bandwidth", "dram bw memory_bandwidth hbm hbm_bandwidth dram_bandwidth vram_bandwidth"},
     {"capacity", "memory", "capacity, bandwidth and on_chip_memory are"},
     {"peak", "tops flops"},
     {"power_limit", "power tdp"},
@@ -139,6 +139,10 @@ VariedPart varied_part(std::string_view name, std::string_view where) {
 }
 
 PartAmount part_amount(VariedPart part, std::string_view text, std::string_view where) {
+    // Nobody makes an array so many times as wide.
+    constexpr std::int64_t kLeastSide = 8;
+    if (const auto side = is_array(part) ? parse_whole(text) : std::nullopt; side && *side >= kLeastSide)
+        return {static_cast<double>(*side), true};
     if (std::holds_alternative<Structure>(part.part) && parse_real(text)) // so many, or so many times?
         throw UsageError(fmt::format("{0}: \"{1}\": write {1}x for a factor{2}", where, text,
                                      is_array(part) ? fmt::format(", {0}x{0} for the array itself", text)

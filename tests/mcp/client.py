@@ -146,6 +146,18 @@ def check_list(server):
     return tools
 
 
+JSON_TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "integer": int, "number": (int, float), "null": type(None)}
+
+
+def check_promise(schema, document):
+    """Every member of an answer is one that the list of tools names, of the type that it says."""
+    assert set(schema["required"]) <= set(document), set(document)
+    for key, value in document.items():
+        said = schema["properties"][key].get("type", list(JSON_TYPES))
+        kinds = [said] if isinstance(said, str) else said
+        assert any(isinstance(value, JSON_TYPES[kind]) for kind in kinds), (key, said, type(value))
+
+
 def check_core(server):
     """What an assistant is offered where nobody says which: few words, verdicts first, answers of at most 10 kB."""
     check_agreement(server)
@@ -159,7 +171,7 @@ def check_core(server):
         for arguments in [asked, wide]:
             result = server.call(tool["name"], arguments)
             assert not result["isError"] and len(json.dumps(result)) <= 10_000, (tool["name"], len(json.dumps(result)), text_of(result)[:300])
-            assert {"schema"} <= set(result["structuredContent"]), tool["name"]
+            check_promise(tool["outputSchema"], result["structuredContent"])
     # An argument that the list only names.
     assert not server.call("compare_models", {"model": "resnet18", "hardware": "H100", "runtime": "tensorrt"})["isError"]
     server.end()

@@ -6,6 +6,7 @@
 #include "report/blocks/ranking_table.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
+#include "result/format_parts.hpp"
 #include "result/generation_metrics.hpp"
 
 #include <algorithm>
@@ -242,9 +243,10 @@ std::vector<std::string> batch_lines(const BatchAnalysis& analysis, const std::v
         const BatchSeries& series = analysis.series[i];
         const BestBatches best = best_batches(series);
         const bool any = best.throughput && best.knee && best.latency;
+        const Result* const most = best.throughput ? &series.results[*best.throughput] : nullptr;
         lines.push_back(fmt::format("{}{}: {}.", labels[i],
-                                    best.throughput ? standing_note(series.results[*best.throughput].estimate)
-                                                    : std::string(),
+                                    most ? " in " + multiplied_format(*most) + standing_note(most->estimate)
+                                         : std::string(),
                                     any ? best_words(series, best) : without_best(series)));
     }
     return lines;

@@ -13,6 +13,7 @@
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/render/renderers.hpp"
+#include "result/format_parts.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -156,6 +157,12 @@ std::vector<std::string> budget_lines(const BudgetAnswer& answer) {
         for (const BudgetOutcome& o : e.outcomes)
             if (o.failed() && lines.size() <= kNamed)
                 lines.push_back(fmt::format("{}: {}.", e.title(), outcome_text(o, e.result)));
+    std::vector<std::string> ran;
+    for (const BudgetedEstimate& e : answer.estimates)
+        if (e.result.ok() && !answer.request.conditions.precision.named())
+            ran.push_back(fmt::format("{} under {}", multiplied_format(e.result), runtime_label(e.result)));
+    if (!ran.empty())
+        lines.push_back(fmt::format("Estimated in {}.", names_text(distinct(std::move(ran)), kNamed)));
     for (std::string& basis : budget_bases(answer))
         if (!basis.empty())
             lines.push_back(std::move(basis));

@@ -40,13 +40,10 @@ static ComparedModels compared(const ModelComparison& c, const CompareModelsView
         ComparedModel one{.facts = c.models[m].get(),
                           .partition = nullptr,
                           .decision = {&decided, hardware_labels(results)},
-                          .verdict = {},
+                          .verdict = verdict_of(c, m, view),
                           .next = next_commands(c, m, by, view.explanations.conditions),
                           .rows = ranked({results, static_cast<double>(c.request.workload.batch), &by},
                                          view.metric_view())};
-        one.verdict =
-            verdict_record({results, one.decision.labels, by, view.explanations.conditions, &decided,
-                            of_model(c.modes, m), of_model(c.tried, m), of_model(c.too_large, m)});
         for (const Result& r : results)
             if (one.partition == nullptr && r.partition)
                 one.partition = r.partition.get();

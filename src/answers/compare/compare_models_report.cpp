@@ -212,6 +212,8 @@ class ModelSection {
         return fmt::format("{}: {}", c_.models[model_]->name, fmt::join(brief_lines(verdict()), " "));
     }
 
+    VerdictRecord record() const { return verdict_record(verdict()); }
+
   private:
     VerdictQuestion verdict() const {
         return {results_,
@@ -327,6 +329,11 @@ class ModelSection {
     const MetricView shown_;
     const Decision decision_;
 };
+
+VerdictRecord verdict_of(const ModelComparison& c, std::size_t model, const CompareModelsView& view) {
+    Report unused;
+    return ModelSection(c, model, view, Format::json, unused).record();
+}
 
 /// Several models: a line and a row of the matrix for each; details where they are asked for.
 static void add_matrix(const ModelComparison& c, const CompareModelsView& view, Format format,

@@ -8,6 +8,7 @@
 #include "fields/json_members.hpp"
 #include "fields/question.hpp"
 #include "report/blocks/explanations.hpp"
+#include "report/blocks/verdict.hpp"
 #include "result/latency_spread.hpp"
 
 #include <cstdint>
@@ -94,6 +95,9 @@ std::span<const T> of_model(const std::vector<std::vector<T>>& kept, std::size_t
 std::string asked_formats(const ModelComparison& comparison);
 /// The question asked of every device; of models with formats of their own that of none of them.
 Question asked_question(const ModelComparison& comparison);
+
+/// What the report says first of a model, with what was asked beside the ranking.
+VerdictRecord verdict_of(const ModelComparison& comparison, std::size_t model, const CompareModelsView& view);
 
 /// Commands that take the answer further: the mapping on the best device, why it beats the second, batches,
 /// load. Each can be pasted.

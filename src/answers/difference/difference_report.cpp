@@ -215,6 +215,7 @@ static Members<BlockDifference> block_difference_members() {
 }
 
 SideLabels labels_of(const EstimateRecord& before, const EstimateRecord& after) {
+    constexpr std::size_t kSizesFrom = 5; // which follow from the others where those differ
     const auto words = [&](const EstimateRecord& r) {
         std::vector<std::string> all = {r.model, r.hardware, before.hardware == after.hardware ? r.stack : "",
                                         precision_name(r.precision), fmt::format("batch {:g}", r.batch)};
@@ -229,12 +230,16 @@ SideLabels labels_of(const EstimateRecord& before, const EstimateRecord& after) 
     SideLabels labels;
     std::array<std::vector<std::string>, 2> own;
     std::vector<std::string> common;
+    bool only_sizes = false; // differ
     for (std::size_t i = 0; i < old.size(); ++i) {
         if (old[i] == now[i]) {
             if (!old[i].empty())
                 common.push_back(old[i]);
             continue;
         }
+        if (i >= kSizesFrom && !(own[0].empty() && own[1].empty()) && !only_sizes)
+            continue;
+        only_sizes = only_sizes || i >= kSizesFrom;
         if (!old[i].empty())
             own[0].push_back(old[i]);
         if (!now[i].empty())

@@ -217,7 +217,12 @@ AnswerDocument document_of(const SizingAnswer& answer, const PlainView&) {
              {"load", "", std::identity{}, sizing_load_members()},
              {"limits", "", std::identity{}, sizing_limit_members()},
              {"basis", "of all prices", [](const A& a) { return basis_text(a.basis); }},
-             {"verdict", "the answer", [](const A& a) { return sizing_takeaway(a).lines; }, lines_members()},
+             {"verdict", "the answer, and to what", [](const A& a) {
+                  std::vector<std::string> lines = sizing_takeaway(a).lines;
+                  lines.push_back(fmt::format("For {}.", load_text(a)));
+                  return lines;
+              },
+              lines_members()},
              {"cheapest", "index into results; null: none holds, or none has a price", &A::cheapest},
              {"elsewhere", "index into results: cheaper, in a market that does not compare; null: none",
               &A::elsewhere},

@@ -147,7 +147,7 @@ static Table pairs_table(const SizingAnswer& answer) {
     return table;
 }
 
-static std::string load_text(const SizingAnswer& answer) {
+std::string load_text(const SizingAnswer& answer) {
     const SizingRequest& r = answer.request;
     const RequestPlan& load = r.serving.load;
     std::string text =

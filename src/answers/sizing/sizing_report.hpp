@@ -24,6 +24,8 @@ AnswerDocument document_of(const SizingAnswer& answer, const PlainView& view);
 
 /// At most five lines: which to take, what gives first, what does not hold.
 Takeaway sizing_takeaway(const SizingAnswer& answer);
+/// "500 users, each asking every 30 s: 16.7 requests/s, 2000 tokens in and 300 out, P99 TTFT <= 3 s".
+std::string load_text(const SizingAnswer& answer);
 /// Whether it has room for every device that does not hold, with the reason.
 bool takeaway_names_every_miss(const SizingAnswer& answer);
 /// "P99 TTFT 12.1 s, 6.05 x the limit; the KV cache is full".

@@ -120,16 +120,21 @@ static std::string close_text(const VerdictQuestion& q, const Best& best) {
                        : fmt::format("{} between {} and {}", names_text(names), low, high);
 }
 
-/// ", 1.76x ahead of A100 (82 % likely)"; nothing where there is no other.
-static std::string lead_text(const VerdictQuestion& q, const Best& best) {
+/// ", 1.76x ahead of A100 (82 % likely)", "of A100 in int8" where the best multiplies otherwise; nothing where there is no other.
+static std::string lead_text(const VerdictQuestion& q, const VerdictFacts& facts, const Best& best) {
     if (!best.winner.next)
         return {};
+    const std::size_t next = *best.winner.next;
     const double own = *value_of(q.results[best.winner.best], *best.metric, q.conditions),
-                 other = *value_of(q.results[*best.winner.next], *best.metric, q.conditions);
+                 other = *value_of(q.results[next], *best.metric, q.conditions);
     const double ahead = best.metric->better == Better::higher ? own / other : other / own;
     const std::string odds = likely_text(best.winner.ahead);
+    // A lead over other arithmetic says so.
+    const bool otherwise =
+        facts.mixed && multiplied_format(q.results[best.winner.best]) != multiplied_format(q.results[next]);
     return std::isfinite(ahead) && ahead > 1
-               ? fmt::format(", {} ahead of {}{}", format_ratio(ahead), q.labels[*best.winner.next], odds)
+               ? fmt::format(", {} ahead of {}{}", format_ratio(ahead),
+                             otherwise ? named(q, facts, next) : q.labels[next], odds)
                : odds;
 }
 
@@ -202,7 +207,7 @@ static std::string best_text(const VerdictQuestion& q, const VerdictFacts& facts
                            range_at(q, *best.metric, *best.winner.projected));
     return fmt::format("{}: {}, {}{}.", words, named(q, facts, best.winner.best, first),
                        value_text(q, *best.metric, best.winner.best),
-                       first ? lead_text(q, best) : std::string());
+                       first ? lead_text(q, facts, best) : std::string());
 }
 
 /// "Also best: time to first token, 27.5 ms, energy per token, 3.00 J. Least energy: L4, 4.40 J.": the
@@ -306,6 +311,17 @@ static std::string modes_text(const VerdictQuestion& q) {
     return names_text(names);
 }
 
+/// "; T4 takes 2 devices": of a rate that is the one limit, how many of each that misses it carry it.
+static std::string carrying_text(const VerdictQuestion& q) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < q.results.size() && q.results[i].beside.empty(); ++i)
+        if (const Verdict* const v = q.results[i].ok() ? &q.decision->verdicts[i].front() : nullptr;
+            v != nullptr && !v->met && v->value)
+            names.push_back(fmt::format("{} takes {:.0f} devices", q.labels[i],
+                                        std::ceil(*v->value / v->constraint.limit)));
+    return names.empty() ? "" : "; " + names_text(names, 1);
+}
+
 static std::string limits_text(const VerdictQuestion& q, const VerdictFacts& facts) {
     if (facts.limits.empty() || is_rate_kept(facts))
         return "";
@@ -323,6 +339,8 @@ static std::string limits_text(const VerdictQuestion& q, const VerdictFacts& fac
     }
     if (facts.limits.size() > 1 && !one)
         text += fmt::format("; all: {} of {}", facts.all_limits, facts.running);
+    else if (is_rate(facts.limits.front().constraint))
+        text += carrying_text(q);
     text += ".";
     const std::string modes = modes_text(q);
     if (modes.empty() || !facts.within) // stands in the first line

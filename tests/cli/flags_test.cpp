@@ -218,7 +218,7 @@ TEST_CASE("names that nobody has lead to those that are near, by what people cal
                Catch::Contains("is TPU-v5e, TPU-v5p or"));
     CHECK_THAT(said("analyze_graph_mapping resnet18 --hardware gpu"), Catch::Contains("--category gpu"));
     CHECK_THAT(said("compare_models resnet18 --hardware NPU"), Catch::Contains("Hailo-8")); // all of them
-    CHECK_THAT(said("compare_models resnet18 --hardware 'iPhone 16'"), Catch::Contains("iPhone"));
+    CHECK_THAT(said("compare_models resnet18 --hardware 'iPhone 17'"), Catch::Contains("iPhone"));
     CHECK_THAT(said("compare_models llama-3-8b --hardware H100 --users 32"),
                Catch::Contains("size_service has it"));
     CHECK_THAT(said("serve_model llama-3-8b --hardware H100 --users 32"),

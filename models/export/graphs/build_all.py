@@ -13,6 +13,7 @@ from pathlib import Path
 import bert
 import clap
 import clip
+import dlrm
 import gpt2
 import gptj
 import llama_models
@@ -31,7 +32,9 @@ sys.path.append(str(MODELS / "export"))
 
 from compact import compact  # noqa: E402  (beside the folder of this file)
 
-FAMILIES = [bert, gpt2, gptj, t5, llama_models, whisper, wav2vec2, clap, log_mel, vit, clip, xclip, llava, micro, tiny]
+FAMILIES = [
+    bert, gpt2, gptj, t5, llama_models, whisper, wav2vec2, clap, log_mel, vit, clip, xclip, llava, dlrm, micro, tiny,
+]  # fmt: skip
 
 
 def entries():

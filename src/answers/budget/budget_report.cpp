@@ -160,7 +160,7 @@ std::vector<std::string> budget_lines(const BudgetAnswer& answer) {
     std::vector<std::string> ran;
     for (const BudgetedEstimate& e : answer.estimates)
         if (e.result.ok() && !answer.request.conditions.precision.named())
-            ran.push_back(fmt::format("{} under {}", multiplied_format(e.result), runtime_label(e.result)));
+            ran.push_back(fmt::format("{} under {}", multiplied_format(e.result), e.result.runtime->name));
     if (!ran.empty())
         lines.push_back(fmt::format("Estimated in {}.", names_text(distinct(std::move(ran)), kNamed)));
     for (std::string& basis : budget_bases(answer))

@@ -75,7 +75,9 @@ int main(int argc, char** argv) {
     const auto setup = [&](cli::Flags& flags) {
         flags.add_document("list_hardware_mappers", list_hardware_mappers_schema);
         const std::vector<std::string> families = family_names();
-        flags.add_option("--category,--family", category, fmt::format("one family: {}", fmt::join(families, ", ")))
+        flags
+            .add_option("--category,--family", category,
+                        fmt::format("one family: {}", fmt::join(families, ", ")))
             .one_of(families, cli::Case::ignored);
         flags.add_option("--deployment", deployment, "the hardware of one deployment scenario", "DEPLOYMENT");
         flags.add_option("--show,--hardware", show,

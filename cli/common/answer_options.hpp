@@ -52,7 +52,8 @@ struct ExplainOptions {
     std::string power_at; ///< empty: as CostOptions::power_at says
 
     void add_to(Flags& flags);
-    /// A flag about money shows costs, as --cost does. Throws UsageError for conditions outside of their range.
+    /// A flag about money shows costs, as --cost does. Throws UsageError for conditions outside of their
+    /// range.
     Explanations chosen(bool verbose) const;
 
   private:

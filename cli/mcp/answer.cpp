@@ -37,7 +37,8 @@ constexpr std::array<std::string_view, 3> kWhole = {"request", "verdict", "verdi
 
 /// An interval, or a pair of a name and a value: half of it says nothing.
 static bool is_pair(const Json& list) {
-    return list.size() <= 2 && std::ranges::none_of(list, [](const Json& one) { return one.is_structured(); });
+    return list.size() <= 2 &&
+           std::ranges::none_of(list, [](const Json& one) { return one.is_structured(); });
 }
 
 static void cut_lists(Json& value, Rows rows, const std::string& at, std::vector<Cut>& cuts) {

@@ -117,8 +117,9 @@ class ToolInput {
     /// {"type": "object", "properties": {"hardware": {...}, "batch_size": {...}}}: of the arguments that the
     /// tool's first screen of help explains, or of every one, and then "additionalProperties": false.
     nlohmann::ordered_json schema(bool every) const;
-    /// {"type": "object", "properties": {"schema": {"type": "string"}, "verdict": {"type": "object"}}}: the first
-    /// level of the tool's usual document, whose whole schema the tool prints; empty where it writes none.
+    /// {"type": "object", "properties": {"schema": {"type": "string"}, "verdict": {"type": "object"}}}: the
+    /// first level of the tool's usual document, whose whole schema the tool prints; empty where it writes
+    /// none.
     const nlohmann::ordered_json& answer() const { return answer_; }
     /// The keys of the arguments that the first screen leaves out: words() takes them too.
     std::vector<std::string> further() const;

@@ -141,7 +141,8 @@ static Json first_level(const Json& schema) {
     Json properties = {{"schema", {{"type", "string"}}}};
     const auto add = [&](const Json& kind) {
         for (const auto& [name, member] : kind.at("properties").items())
-            properties.emplace(name, member.contains("type") ? Json{{"type", member["type"]}} : Json::object());
+            properties.emplace(name,
+                               member.contains("type") ? Json{{"type", member["type"]}} : Json::object());
     };
     if (const auto kinds = schema.find("anyOf"); kinds != schema.end())
         std::ranges::for_each(*kinds, add);

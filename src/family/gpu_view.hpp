@@ -80,9 +80,9 @@ class View {
     };
     /// Adds their time: L2 keeps of each what it keeps of activations.
     void add_copies(Mapping& out, const Copies& copies) const;
-    /// Copies whose lanes take so many cycles to find the elements, while memory moves them: the longer decides.
-    /// Returns the copies where memory does; else their time is added as that of the lanes, which a lower clock
-    /// stretches, and nothing is left.
+    /// Copies whose lanes take so many cycles to find the elements, while memory moves them: the longer
+    /// decides. Returns the copies where memory does; else their time is added as that of the lanes, which a
+    /// lower clock stretches, and nothing is left.
     Copies longer_of(double cycles, const Copies& copies, Mapping& out) const;
     /// Adds the time of work outside matrix products.
     void add_vector_work(Mapping& out, double vector_ops, double special_ops) const;

@@ -39,8 +39,8 @@ static py::Class<Answer> bind_answer(py::Module& m, const char* name, const char
         .def("to_csv", drawn(Format::csv))
         .def("to_html", drawn(Format::html))
         .def("to_json", drawn(Format::json))
-        .def_static("schema_json", [schema] { return json_text(schema()); },
-                    "JSON Schema of the document, as text.");
+        .def_static(
+            "schema_json", [schema] { return json_text(schema()); }, "JSON Schema of the document, as text.");
 }
 
 /// A group of a study for each model, batch and format of the results, in the order in which they come.

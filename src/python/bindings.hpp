@@ -15,8 +15,8 @@
 archsim::Question question(const python::Keywords& fields,
                            std::initializer_list<std::string_view> without = {});
 
-/// The limits among keywords, max_latency="33ms" or in SI units, and pareto=["energy", "latency"], which are taken
-/// out of them. Throws UsageError for values that have another unit and for metrics that are none.
+/// The limits among keywords, max_latency="33ms" or in SI units, and pareto=["energy", "latency"], which are
+/// taken out of them. Throws UsageError for values that have another unit and for metrics that are none.
 archsim::DecisionRequest take_decision(python::Keywords& fields, const archsim::Metric& preference);
 
 /// Batch sizes as a list has them: 8, or "1k".

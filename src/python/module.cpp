@@ -303,10 +303,10 @@ static void fill(py::Module& m) {
                 return render(c, Format::text, CompareModelsView{.verbose = verbose}, {.width = width});
             },
             py::arg("width") = 100, py::arg("verbose") = false)
-        .def("to_html",
-             [](const ModelComparison& c) { return render(c, Format::html, CompareModelsView{}); })
-        .def_static("schema_json", [] { return json_text(compare_models_schema()); },
-                    "JSON Schema of the document, as text.");
+        .def("to_html", [](const ModelComparison& c) { return render(c, Format::html, CompareModelsView{}); })
+        .def_static(
+            "schema_json", [] { return json_text(compare_models_schema()); },
+            "JSON Schema of the document, as text.");
 
     py::Class<Session>(m, "Session",
                        "The hardware database and the model catalogue. Safe to use from several threads.")
@@ -322,8 +322,7 @@ static void fill(py::Module& m) {
         .def_property_readonly(
             "hardware", [](const Session& s) { return s.hardware().device_ids(); }, "Names of all devices.")
         .def_property_readonly(
-            "models",
-            [](const Session& s) { return mapped(s.catalogue().entries(), &CatalogueEntry::name); },
+            "models", [](const Session& s) { return mapped(s.catalogue().entries(), &CatalogueEntry::name); },
             "Names of all models of the catalogue.")
         .def(
             "load", [](const Session& s, const std::string& model) { return s.load(model); },
@@ -421,12 +420,14 @@ DecisionRequest take_decision(py::Keywords& fields, const Metric& preference) {
     DecisionRequest request{.preference = &preference};
     std::erase_if(fields, [&](const auto& keyword) {
         const auto& [name, value] = keyword;
-        const auto metric = std::ranges::find(metrics.rows(), name, [](const Metric* m) { return limit_key(*m); });
+        const auto metric =
+            std::ranges::find(metrics.rows(), name, [](const Metric* m) { return limit_key(*m); });
         if (value.get() == Py_None || (name != "pareto" && metric == metrics.rows().end()))
             return false;
         if (name == "pareto")
             for (const Json& key : Json(json_of(name, value.get())))
-                request.pareto.push_back(&metrics.at(key.is_string() ? key.get<std::string>() : key.dump(), name));
+                request.pareto.push_back(
+                    &metrics.at(key.is_string() ? key.get<std::string>() : key.dump(), name));
         else if (PyUnicode_Check(value.get()) != 0)
             request.constraints.push_back(parse_constraint(**metric, py::text_of(value.get()), name));
         else

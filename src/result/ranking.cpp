@@ -108,7 +108,8 @@ static Field field_of(std::span<const Result> results, const Contest& contest) {
     const auto ahead = [&](std::size_t k) { return contest.probability_better(rivals.front(), rivals[k]); };
     field.probability = field.odds.front();
     for (std::size_t k = 1; k < rivals.size(); ++k)
-        if (contest.measure(rivals[k])->asleep && ahead(k) < kToldApart) // the odds of all know no state that nobody states
+        if (contest.measure(rivals[k])->asleep &&
+            ahead(k) < kToldApart) // the odds of all know no state that nobody states
             field.probability = std::min(field.probability, ahead(k));
     if (field.probability >= kCalled)
         return field;
@@ -146,9 +147,9 @@ std::vector<Rank> rank_results(std::span<const Result> results, const Metric& by
             continue;
         ++leading;
         const bool of_first = leader != nullptr && leader->place == 1;
-        if (of_first ? static_cast<std::size_t>(leading) <= first
-                     : leader != nullptr &&
-                           contest.probability_better(leader->result, own.result) < kToldApart) {
+        if (of_first
+                ? static_cast<std::size_t>(leading) <= first
+                : leader != nullptr && contest.probability_better(leader->result, own.result) < kToldApart) {
             own.place = leader->place;
             own.tied = leader->tied = true;
         } else {

@@ -141,15 +141,16 @@ Json answer_catalogue(const Session& session, const Question&) {
             {"costs", form_json(cost_fields())}};
 }
 
-/// The names of a question as the lists of the page write them; what nobody knows is null. A computer around a
-/// device and a number of it stay as they are.
+/// The names of a question as the lists of the page write them; what nobody knows is null. A computer around
+/// a device and a number of it stay as they are.
 Json answer_names(const Session& session, const Question& question) {
     const auto written = [&](const std::string& text) -> Json {
         try {
             const DeviceChoice choice = session.hardware().device(text);
             if (!choice.one.empty() || text.find('+') != std::string::npos)
                 return text;
-            const bool usual = choice.power_mode.empty() || choice.power_mode == choice.device->default_power_mode;
+            const bool usual =
+                choice.power_mode.empty() || choice.power_mode == choice.device->default_power_mode;
             return choice.device->id + (usual ? "" : "@" + choice.power_mode);
         } catch (const Error&) {
             return nullptr;

@@ -228,9 +228,12 @@ TEST_CASE("names that nobody has lead to those that are near, by what people cal
     CHECK_THAT(said("local_models --on RTX-3060 --min-tps 20"),
                Catch::Contains("is --min-tokens-per-s meant?"));
     // What people type first is taken, where it can mean one thing alone.
-    const auto answer = [&](const std::string& words) { return workplace.run(words + " --format csv").output; };
+    const auto answer = [&](const std::string& words) {
+        return workplace.run(words + " --format csv").output;
+    };
     CHECK(answer("list_hardware_mappers --family kpu") == answer("list_hardware_mappers --category kpu"));
-    CHECK(answer("local_models --on RTX-3060 --min-speed 90") == answer("local_models --on RTX-3060 --min-tokens-per-s 90"));
+    CHECK(answer("local_models --on RTX-3060 --min-speed 90") ==
+          answer("local_models --on RTX-3060 --min-tokens-per-s 90"));
     CHECK_THAT(said("discover_models resent50"), Catch::Contains("nearest: resnet50"));
     CHECK_THAT(said("discover_models resnet"), Catch::Contains("resnet18"));
 }

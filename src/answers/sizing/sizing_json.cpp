@@ -217,7 +217,8 @@ AnswerDocument document_of(const SizingAnswer& answer, const PlainView&) {
              {"load", "", std::identity{}, sizing_load_members()},
              {"limits", "", std::identity{}, sizing_limit_members()},
              {"basis", "of all prices", [](const A& a) { return basis_text(a.basis); }},
-             {"verdict", "the answer, and to what", [](const A& a) {
+             {"verdict", "the answer, and to what",
+              [](const A& a) {
                   std::vector<std::string> lines = sizing_takeaway(a).lines;
                   lines.push_back(fmt::format("For {}.", load_text(a)));
                   return lines;

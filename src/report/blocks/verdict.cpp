@@ -120,7 +120,8 @@ static std::string close_text(const VerdictQuestion& q, const Best& best) {
                        : fmt::format("{} between {} and {}", names_text(names), low, high);
 }
 
-/// ", 1.76x ahead of A100 (82 % likely)", "of A100 in int8" where the best multiplies otherwise; nothing where there is no other.
+/// ", 1.76x ahead of A100 (82 % likely)", "of A100 in int8" where the best multiplies otherwise; nothing
+/// where there is no other.
 static std::string lead_text(const VerdictQuestion& q, const VerdictFacts& facts, const Best& best) {
     if (!best.winner.next)
         return {};

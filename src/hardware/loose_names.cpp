@@ -1,6 +1,7 @@
 #include "hardware/loose_names.hpp"
 #include "core/parse_number.hpp"
 
+#include "core/lists.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
@@ -63,12 +64,8 @@ static std::vector<NameWord> words_of(std::string_view name) {
     return words;
 }
 
-static bool is_filler(std::string_view word) {
-    return std::ranges::find(kFillers, word) != kFillers.end();
-}
-
 static void drop_fillers(std::vector<NameWord>& words) {
-    std::erase_if(words, [](const NameWord& word) { return is_filler(word.text); });
+    std::erase_if(words, [](const NameWord& word) { return contains(kFillers, word.text); });
 }
 
 static void drop_computers(std::vector<NameWord>& words) {

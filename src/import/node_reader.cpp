@@ -16,25 +16,17 @@ constexpr std::size_t kMaxInlinedSize = 4'000'000;
 
 /// The type of an attribute; files before IR version 2 leave it to the reader.
 static AttributeType type_of(const AttributeMessage& attribute) {
-    if (attribute.type != AttributeType::undefined)
-        return attribute.type;
-    if (attribute.f)
-        return AttributeType::real;
-    if (attribute.i)
-        return AttributeType::integer;
-    if (attribute.s)
-        return AttributeType::string;
-    if (attribute.t != nullptr)
-        return AttributeType::tensor;
-    if (attribute.g != nullptr)
-        return AttributeType::graph;
-    if (!attribute.floats.empty())
-        return AttributeType::reals;
-    if (!attribute.ints.empty())
-        return AttributeType::integers;
-    if (!attribute.strings.empty())
-        return AttributeType::strings;
-    return AttributeType::undefined;
+    using enum AttributeType;
+    return attribute.type != undefined  ? attribute.type
+           : attribute.f                ? real
+           : attribute.i                ? integer
+           : attribute.s                ? string
+           : attribute.t != nullptr     ? tensor
+           : attribute.g != nullptr     ? graph
+           : !attribute.floats.empty()  ? reals
+           : !attribute.ints.empty()    ? integers
+           : !attribute.strings.empty() ? strings
+                                        : undefined;
 }
 
 /// Stands for a field that the file leaves out.

@@ -57,36 +57,21 @@ static std::optional<std::int64_t> binary(std::int32_t code, std::int64_t a, std
     // Wraps as the file's integers do, and never overflows here.
     const auto wrap = [](std::uint64_t v) { return static_cast<std::int64_t>(v); };
     const auto ua = static_cast<std::uint64_t>(a), ub = static_cast<std::uint64_t>(b);
-    switch (code) {
-    case builtin("ADD"):
-        return wrap(ua + ub);
-    case builtin("SUB"):
-        return wrap(ua - ub);
-    case builtin("MUL"):
-        return wrap(ua * ub);
-    case builtin("MAXIMUM"):
-        return std::max(a, b);
-    case builtin("MINIMUM"):
-        return std::min(a, b);
-    case builtin("LESS"):
-        return a < b;
-    case builtin("LESS_EQUAL"):
-        return a <= b;
-    case builtin("GREATER"):
-        return a > b;
-    case builtin("GREATER_EQUAL"):
-        return a >= b;
-    case builtin("EQUAL"):
-        return a == b;
-    case builtin("NOT_EQUAL"):
-        return a != b;
-    case builtin("LOGICAL_AND"):
-        return a != 0 && b != 0;
-    case builtin("LOGICAL_OR"):
-        return a != 0 || b != 0;
-    default:
-        return std::nullopt;
-    }
+    using Value = std::optional<std::int64_t>;
+    return code == builtin("ADD")             ? Value(wrap(ua + ub))
+           : code == builtin("SUB")           ? Value(wrap(ua - ub))
+           : code == builtin("MUL")           ? Value(wrap(ua * ub))
+           : code == builtin("MAXIMUM")       ? Value(std::max(a, b))
+           : code == builtin("MINIMUM")       ? Value(std::min(a, b))
+           : code == builtin("LESS")          ? Value(a < b)
+           : code == builtin("LESS_EQUAL")    ? Value(a <= b)
+           : code == builtin("GREATER")       ? Value(a > b)
+           : code == builtin("GREATER_EQUAL") ? Value(a >= b)
+           : code == builtin("EQUAL")         ? Value(a == b)
+           : code == builtin("NOT_EQUAL")     ? Value(a != b)
+           : code == builtin("LOGICAL_AND")   ? Value(a != 0 && b != 0)
+           : code == builtin("LOGICAL_OR")    ? Value(a != 0 || b != 0)
+                                              : std::nullopt;
 }
 
 Integers counting_integers(const TfliteTensor& t, const FlatBuffer& buffer) {

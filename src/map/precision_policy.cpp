@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <vector>
 
 namespace archsim {
@@ -18,31 +19,19 @@ static bool native(const Device& device, const Runtime& runtime, Precision p) {
 
 /// Formats tried in turn when the requested one is missing: same class and wider first, then other classes.
 static std::vector<Precision> alternatives(Precision p) {
-    switch (p) {
-    case Precision::fp64:
-        return {}; // whoever asks for it needs its digits
-    case Precision::fp32:
-        return {Precision::tf32, Precision::bf16, Precision::fp16, Precision::int8};
-    case Precision::tf32:
-        return {Precision::fp32, Precision::bf16, Precision::fp16, Precision::int8};
-    case Precision::bf16:
-        return {Precision::fp16, Precision::fp32, Precision::int8};
-    case Precision::fp16:
-        return {Precision::bf16, Precision::fp32, Precision::int8};
-    case Precision::fp8:
-        return {Precision::fp16, Precision::bf16, Precision::int8, Precision::fp32};
-    case Precision::fp4:
-        return {Precision::fp8, Precision::fp16, Precision::bf16, Precision::int8};
-    case Precision::int32:
-        return {Precision::fp32};
-    case Precision::int16:
-        return {Precision::fp16, Precision::bf16, Precision::fp32, Precision::int8};
-    case Precision::int4:
-        return {Precision::int8, Precision::fp16, Precision::bf16, Precision::fp32};
-    case Precision::int8:
-        return {Precision::fp16, Precision::bf16, Precision::int16, Precision::fp32};
-    }
-    return {};
+    using enum Precision;
+    static const std::map<Precision, std::vector<Precision>> kInTurn = {{fp32, {tf32, bf16, fp16, int8}},
+                                                                        {tf32, {fp32, bf16, fp16, int8}},
+                                                                        {bf16, {fp16, fp32, int8}},
+                                                                        {fp16, {bf16, fp32, int8}},
+                                                                        {fp8, {fp16, bf16, int8, fp32}},
+                                                                        {fp4, {fp8, fp16, bf16, int8}},
+                                                                        {int32, {fp32}},
+                                                                        {int16, {fp16, bf16, fp32, int8}},
+                                                                        {int4, {int8, fp16, bf16, fp32}},
+                                                                        {int8, {fp16, bf16, int16, fp32}}};
+    const auto found = kInTurn.find(p); // fp64 has none: whoever asks for it needs its digits
+    return found == kInTurn.end() ? std::vector<Precision>{} : found->second;
 }
 
 static std::string explain(Precision asked, Precision runs) {

@@ -5,40 +5,42 @@
 
 namespace archsim {
 
-static bool abs_int(std::int64_t a, std::int64_t, std::int64_t& r) {
-    return !__builtin_sub_overflow(a < 0 ? 0 : a, a < 0 ? a : 0, &r);
-}
-static bool neg_int(std::int64_t a, std::int64_t, std::int64_t& r) {
-    return !__builtin_sub_overflow(0, a, &r);
-}
-static bool same_int(std::int64_t a, std::int64_t, std::int64_t& r) {
-    return r = a, true;
-}
-static bool relu_int(std::int64_t a, std::int64_t, std::int64_t& r) {
-    return r = a > 0 ? a : 0, true;
-}
-static bool sign_int(std::int64_t a, std::int64_t, std::int64_t& r) {
-    return r = (a > 0) - (a < 0), true;
-}
-static bool not_int(std::int64_t a, std::int64_t, std::int64_t& r) {
-    return r = a == 0, true;
-}
+using Int = std::int64_t;
 
-static double neg_real(double a, double) {
-    return -a;
-}
 template <double (*Function)(double)>
 static double real(double a, double) {
     return Function(a);
 }
-static double reciprocal_real(double a, double) {
-    return 1.0 / a;
+
+template <class Function>
+static bool int_of(Int a, Int b, Int& r) {
+    return r = Function{}(a, b), true;
 }
-static double relu_real(double a, double) {
-    return a > 0 ? a : 0;
+template <class Function>
+static constexpr NodeFunction fold_ints = fold_binary<int_of<Function>, nullptr>;
+template <class Function>
+static constexpr NodeFunction fold_both = fold_binary<int_of<Function>, real_of<Function>>;
+/// Of one tensor: a function whose second argument is not used.
+template <class Function>
+static constexpr NodeFunction fold_one = fold_unary<int_of<Function>, real_of<Function>>;
+
+using Positive = decltype([](auto a, auto) { return a > 0 ? a : 0; });
+using Sign = decltype([](auto a, auto) { return (a > 0) - (a < 0); });
+using Negative = decltype([](double a, double) { return -a; });
+using Not = decltype([](Int a, Int) { return a == 0; });
+using Same = decltype([](Int a, Int) { return a; });
+using Reciprocal = decltype([](double a, double) { return 1.0 / a; });
+using Xor = decltype([](Int a, Int b) { return (a != 0) != (b != 0); });
+using Larger = decltype([](auto a, auto b) { return a > b ? a : b; });
+using Smaller = decltype([](auto a, auto b) { return a < b ? a : b; });
+using Remainder = decltype([](double a, double b) { return std::fmod(a, b); });
+using Power = decltype([](double a, double b) { return std::pow(a, b); });
+
+static bool abs_int(Int a, Int, Int& r) {
+    return !__builtin_sub_overflow(a < 0 ? 0 : a, a < 0 ? a : 0, &r);
 }
-static double sign_real(double a, double) {
-    return static_cast<double>((a > 0) - (a < 0));
+static bool neg_int(Int a, Int, Int& r) {
+    return !__builtin_sub_overflow(0, a, &r);
 }
 
 static void infer_cast(NodeContext& c) {
@@ -129,8 +131,6 @@ static constexpr OperatorRow unary(std::string_view name, int since, ElementCost
 
 // Elementwise operators of several tensors, with broadcasting.
 
-using Int = std::int64_t;
-
 static bool add_int(Int a, Int b, Int& r) {
     return !__builtin_add_overflow(a, b, &r);
 }
@@ -161,32 +161,6 @@ static bool pow_int(Int a, Int b, Int& r) {
             return false;
     return b >= 0;
 }
-static bool xor_int(Int a, Int b, Int& r) {
-    return r = (a != 0) != (b != 0), true;
-}
-
-static double mod_real(double a, double b) {
-    return std::fmod(a, b);
-}
-static double pow_real(double a, double b) {
-    return std::pow(a, b);
-}
-
-struct Larger {
-    auto operator()(auto a, auto b) const { return a > b ? a : b; }
-};
-struct Smaller {
-    auto operator()(auto a, auto b) const { return a < b ? a : b; }
-};
-
-template <class Function>
-static bool int_of(Int a, Int b, Int& r) {
-    return r = Function{}(a, b), true;
-}
-template <class Function>
-static constexpr NodeFunction fold_ints = fold_binary<int_of<Function>, nullptr>;
-template <class Function>
-static constexpr NodeFunction fold_both = fold_binary<int_of<Function>, real_of<Function>>;
 
 /// Division by a constant is a multiplication by its reciprocal.
 static void work_div(NodeContext& c) {
@@ -276,16 +250,16 @@ constexpr OperatorRow kElementwiseRows[] = {
     unary("LeakyRelu", 1, {2, 0}, "x or a x"),
     unary("Log", 1, {0, 1}, "natural logarithm", fold_unary<nullptr, real<std::log>>),
     unary("Mish", 18, {2, 3}, "x tanh(ln(1 + exp x))"),
-    unary("Neg", 1, {1, 0}, "-x", fold_unary<neg_int, neg_real>),
-    unary("Not", 1, {1, 0}, "logical complement", fold_unary<not_int, nullptr>),
+    unary("Neg", 1, {1, 0}, "-x", fold_unary<neg_int, real_of<Negative>>),
+    unary("Not", 1, {1, 0}, "logical complement", fold_unary<int_of<Not>, nullptr>),
     unary("PRelu", 1, {2, 0}, "x or slope x, slope per channel"),
-    unary("Reciprocal", 1, {0, 1}, "1/x", fold_unary<nullptr, reciprocal_real>),
-    unary("Relu", 1, {1, 0}, "max(x, 0)", fold_unary<relu_int, relu_real>),
-    unary("Round", 11, {1, 0}, "rounds half to even", fold_unary<same_int, real<std::nearbyint>>),
+    unary("Reciprocal", 1, {0, 1}, "1/x", fold_unary<nullptr, real_of<Reciprocal>>),
+    unary("Relu", 1, {1, 0}, "max(x, 0)", fold_one<Positive>),
+    unary("Round", 11, {1, 0}, "rounds half to even", fold_unary<int_of<Same>, real<std::nearbyint>>),
     unary("Selu", 1, {4, 1}, "scaled exponential linear unit"),
     unary("Shrink", 9, {4, 0}, "shrinks values towards zero"),
     unary("Sigmoid", 1, {2, 2}, "1/(1 + exp -x): exp and a division"),
-    unary("Sign", 9, {2, 0}, "sign", fold_unary<sign_int, sign_real>),
+    unary("Sign", 9, {2, 0}, "sign", fold_one<Sign>),
     unary("Sin", 7, {0, 1}, "sine"),
     unary("Sinh", 9, {0, 1}, "hyperbolic sine"),
     unary("Softplus", 1, {1, 2}, "ln(1 + exp x)"),
@@ -319,15 +293,15 @@ constexpr OperatorRow kElementwiseRows[] = {
                       fold_binary<div_int, real_of<std::divides<>>>),
     kOnnx.elementwise("Pow", 1, infer_broadcast, work_pow, {0, 2},
                       "a to the b: multiplications for small whole exponents, else exp(b log a)",
-                      fold_binary<pow_int, pow_real>),
-    binary("Mod", 10, "remainder", fold_binary<mod_int, mod_real>),
+                      fold_binary<pow_int, real_of<Power>>),
+    binary("Mod", 10, "remainder", fold_binary<mod_int, real_of<Remainder>>),
     binary("BitShift", 11, "bit shift"),
     binary("BitwiseAnd", 18, "bitwise and", fold_ints<std::bit_and<>>),
     binary("BitwiseOr", 18, "bitwise or", fold_ints<std::bit_or<>>),
     binary("BitwiseXor", 18, "bitwise exclusive or", fold_ints<std::bit_xor<>>),
     comparison("And", 1, "logical and", fold_ints<std::logical_and<>>),
     comparison("Or", 1, "logical or", fold_ints<std::logical_or<>>),
-    comparison("Xor", 1, "logical exclusive or", fold_binary<xor_int, nullptr>),
+    comparison("Xor", 1, "logical exclusive or", fold_ints<Xor>),
     comparison("Equal", 1, "a = b", fold_both<std::equal_to<>>),
     comparison("Greater", 1, "a > b", fold_both<std::greater<>>),
     comparison("GreaterOrEqual", 12, "a >= b", fold_both<std::greater_equal<>>),

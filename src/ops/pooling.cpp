@@ -187,13 +187,6 @@ static void work_reduce(NodeContext& c) {
         work_free(c);
 }
 
-static double largest_of(double a, double b) {
-    return std::max(a, b);
-}
-static double smallest_of(double a, double b) {
-    return std::min(a, b);
-}
-
 /// Folds in double, which is exact for the sizes that shape arithmetic handles.
 template <RealFunction Function, bool Mean = false>
 static void fold_reduce(NodeContext& c) {
@@ -290,8 +283,10 @@ constexpr OperatorRow kReductionRows[] = {
     reduce("ReduceSum", {1, 0}, "sum over axes", fold_reduce<real_of<std::plus<>>>),
     reduce("ReduceMean", {1, 0}, "mean over axes", fold_reduce<real_of<std::plus<>>, true>),
     reduce("ReduceProd", {1, 0}, "product over axes", fold_reduce<real_of<std::multiplies<>>>),
-    reduce("ReduceMax", {1, 0}, "largest value over axes", fold_reduce<largest_of>),
-    reduce("ReduceMin", {1, 0}, "smallest value over axes", fold_reduce<smallest_of>),
+    reduce("ReduceMax", {1, 0}, "largest value over axes",
+           fold_reduce<[](double a, double b) { return std::max(a, b); }>),
+    reduce("ReduceMin", {1, 0}, "smallest value over axes",
+           fold_reduce<[](double a, double b) { return std::min(a, b); }>),
     reduce("ReduceL1", {2, 0}, "sum of absolute values over axes"),
     reduce("ReduceL2", {2, 0}, "root of the sum of squares over axes"),
     reduce("ReduceSumSquare", {2, 0}, "sum of squares over axes"),

@@ -199,16 +199,13 @@ static std::int64_t save_run(const std::filesystem::path& file, const RunFacts& 
     return id;
 }
 
-static std::optional<Measure> not_of_an_estimate(const Result&, const CostOptions&) {
-    return std::nullopt;
-}
-
 static Metric plain_metric(const char* key, const char* title) {
-    return {.key = key,
-            .title = title,
-            .better = Better::lower,
-            .measure = not_of_an_estimate,
-            .recommend = false};
+    return {
+        .key = key,
+        .title = title,
+        .better = Better::lower,
+        .measure = [](const Result&, const CostOptions&) -> std::optional<Measure> { return std::nullopt; },
+        .recommend = false};
 }
 
 static Metric time_metric(const char* key, const char* title) {

@@ -86,10 +86,6 @@ std::optional<HybridSplit> best_split(const Result& a, const Result& b, const Me
 // out.
 
 enum class ComparisonLevel : std::uint8_t { summary, detailed, subgraph };
-template <>
-struct NamesOf<ComparisonLevel> {
-    static constexpr std::array<std::string_view, 3> all = {"summary", "detailed", "subgraph"};
-};
 
 struct CompareArchitecturesRequest {
     std::string model; ///< catalogue name or path of the workload's model

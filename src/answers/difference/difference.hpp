@@ -32,10 +32,6 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> align_operators(std::span<c
 /// only because added, removed or changed blocks leave it more or less room on the chip.
 enum class Change : std::uint8_t { kept, added, removed, displaced };
 inline constexpr std::size_t kChangeCount = 4;
-template <>
-struct NamesOf<Change> {
-    static constexpr std::array<std::string_view, 4> all = {"kept", "added", "removed", "displaced"};
-};
 
 /// A sum of parts of the difference, with both sides of what it is about. Whole batch, all repeats.
 struct DifferencePart {

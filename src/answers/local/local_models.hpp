@@ -19,10 +19,6 @@
 namespace archsim {
 
 enum class LocalKind : std::uint8_t { language, vision, speech };
-template <>
-struct NamesOf<LocalKind> {
-    static constexpr std::array<std::string_view, 3> all = {"language", "vision", "speech"};
-};
 
 /// Which machine, and what is asked of it.
 struct LocalRequest {
@@ -118,10 +114,6 @@ LocalAnswer local_models(const Session& session, const LocalRequest& request,
 
 /// The order of a list of models. Newest: by year, of one year the largest first.
 enum class LocalOrder : std::uint8_t { newest, size, speed };
-template <>
-struct NamesOf<LocalOrder> {
-    static constexpr std::array<std::string_view, 3> all = {"newest", "size", "speed"};
-};
 
 /// How a list of models is shown.
 struct LocalView {

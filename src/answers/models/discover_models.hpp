@@ -22,10 +22,6 @@ enum class ImportStatus : std::uint8_t {
     incomplete, ///< imports, but a part is not understood: see the findings
     unreadable  ///< no ONNX file, or damaged
 };
-template <>
-struct NamesOf<ImportStatus> {
-    static constexpr std::array<std::string_view, 3> all = {"ok", "incomplete", "unreadable"};
-};
 
 struct ListedModel {
     std::string name, title, family, task, source;

@@ -65,11 +65,6 @@ struct GraphProfile {
 GraphProfile profile_graph(const std::string& name, std::shared_ptr<const ShapedGraph> graph);
 
 enum class ProfileOrder : std::uint8_t { operations, macs, bytes, parameters, intensity, graph };
-template <>
-struct NamesOf<ProfileOrder> {
-    static constexpr std::array<std::string_view, 6> all = {"operations", "macs",      "bytes",
-                                                            "parameters", "intensity", "graph"};
-};
 
 struct GraphProfileView {
     int top = 6;   ///< operators listed; 0: all

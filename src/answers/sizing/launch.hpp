@@ -11,10 +11,6 @@
 namespace archsim {
 
 enum class LaunchTarget : std::uint8_t { vllm, sglang, trtllm, kubernetes };
-template <>
-struct NamesOf<LaunchTarget> {
-    static constexpr std::array<std::string_view, 4> all = {"vllm", "sglang", "trtllm", "kubernetes"};
-};
 
 /// The stack of the database for a target; empty: the database has none of that engine.
 std::string launch_stack(const Session& session, LaunchTarget target);

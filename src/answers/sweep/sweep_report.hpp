@@ -21,10 +21,6 @@ namespace archsim {
 void append_short_number(double value, std::string& text);
 
 enum class RowFormat : std::uint8_t { csv, ndjson };
-template <>
-struct NamesOf<RowFormat> {
-    static constexpr std::array<std::string_view, 2> all = {"csv", "ndjson"};
-};
 
 /// The first line of a CSV file, with its line end; empty for NDJSON, whose rows name their values.
 std::string sweep_header(const std::vector<SweepAxis>& axes, RowFormat format,

@@ -136,30 +136,39 @@ static std::pair<std::string, std::string> life_of(const Result& r, TensorId ten
             tail_of(r.partition->subgraphs[at->last].name)};
 }
 
+struct PeakTensor {
+    const ShapedTensor* tensor = nullptr;
+    double bytes = 0;
+    std::string made, read;
+
+    const std::string& name() const { return tensor->name; }
+};
+
+/// What is alive at the peak, the largest first; so many of them at most.
+static std::vector<PeakTensor> peak_tensors(const Result& r, std::size_t most) {
+    const MemoryPlan& plan = r.work->memory;
+    return mapped(indices(std::min(most, plan.peak_tensors.size())), [&](const std::size_t i) {
+        auto [made, read] = life_of(r, plan.peak_tensors[i]);
+        return PeakTensor{&r.work->graph->tensors[plan.peak_tensors[i]], plan.peak_tensor_bytes[i],
+                          std::move(made), std::move(read)};
+    });
+}
+
 static Table top_tensors(const Result& r, const std::string& who) {
     const MemoryPlan& plan = r.work->memory;
-    struct Row {
-        const ShapedTensor& tensor;
-        double bytes;
-        std::string made, read;
-    };
-    std::vector<Row> rows;
-    for (std::size_t i = 0; i < std::min(kTopTensors, plan.peak_tensors.size()); ++i) {
-        const auto [made, read] = life_of(r, plan.peak_tensors[i]);
-        rows.push_back({r.work->graph->tensors[plan.peak_tensors[i]], plan.peak_tensor_bytes[i], made, read});
-    }
+    using Row = PeakTensor;
     Table table = table_of<Row>(
         fmt::format("Alive at the peak, {}: step {} of {}, {}", who, plan.peak_step + 1, plan.timeline.size(),
                     r.partition->subgraphs[plan.peak_step].name),
         {{{"", "", "hardware"}, [&](const Row&) { return hardware_label(r); }},
-         {{"Tensor", "", "tensor"}, [](const Row& row) { return row.tensor.name; }},
-         {{"Shape", "", "shape", Align::left, 1}, [](const Row& row) { return shape_text(row.tensor); }},
+         {{"Tensor", "", "tensor"}, &Row::name},
+         {{"Shape", "", "shape", Align::left, 1}, [](const Row& row) { return shape_text(*row.tensor); }},
          {{"Made by", "", "made_by"}, &Row::made},
          {{"Read until", "", "read_until", Align::left, 2}, &Row::read},
          {least_best("Bytes", "MB", "bytes"), 1e6, &Row::bytes},
          {least_best("Share", "%", "share"),
           [&](const Row& row) { return percent_cell(row.bytes / plan.peak_live_bytes); }}},
-        rows);
+        peak_tensors(r, kTopTensors));
     if (plan.peak_tensors.size() > kTopTensors)
         table.notes.push_back(fmt::format("and {} smaller ones", plan.peak_tensors.size() - kTopTensors));
     return table;
@@ -195,19 +204,6 @@ static Members<FitOption> fit_option_members() {
     return {{"precision", "", [](auto& o) { return precision_name(o.precision); }},
             {"batch", "items", &FitOption::batch},
             {"bytes", "needed then", &FitOption::bytes}};
-}
-
-struct PeakTensor {
-    std::string tensor, made_by;
-    double bytes = 0;
-};
-static std::vector<PeakTensor> peak_tensors(const PlannedMemory& p) {
-    std::vector<PeakTensor> tensors;
-    const MemoryPlan& plan = p.plan();
-    for (std::size_t i = 0; i < plan.peak_tensors.size(); ++i)
-        tensors.push_back({p.result->work->graph->tensors[plan.peak_tensors[i]].name,
-                           life_of(*p.result, plan.peak_tensors[i]).first, plan.peak_tensor_bytes[i]});
-    return tensors;
 }
 
 struct StepMemory {
@@ -265,9 +261,10 @@ static Members<PlannedMemory> planned_memory_members() {
         {"would_stay_on_chip", "where activations leave the chip",
          [](const P& p) { return p.fit.on_chip_options; }, fit_option_members()},
         {"peak_step", "index of the subgraph at the peak", [](const P& p) { return p.plan().peak_step; }},
-        {"peak_tensors", "alive at the peak", peak_tensors,
-         Members<PeakTensor>{{"tensor", "", &PeakTensor::tensor},
-                             {"made_by", "subgraph", &PeakTensor::made_by},
+        {"peak_tensors", "alive at the peak",
+         [](const P& p) { return peak_tensors(*p.result, p.plan().peak_tensors.size()); },
+         Members<PeakTensor>{{"tensor", "", &PeakTensor::name},
+                             {"made_by", "subgraph", &PeakTensor::made},
                              {"bytes", "", &PeakTensor::bytes}}},
         {"timeline", "activations alive while each subgraph runs", memory_timeline,
          Members<StepMemory>{{"subgraph", "", &StepMemory::subgraph}, {"bytes", "", &StepMemory::bytes}}}};

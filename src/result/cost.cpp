@@ -254,8 +254,8 @@ std::string cost_basis(std::span<const Result> results, const CostOptions& given
     }
     if (!any)
         return "";
-    const bool stated = std::any_of(results.begin(), results.end(),
-                                    [](const Result& r) { return r.conditions.duty.stated(); });
+    const bool stated =
+        std::ranges::any_of(results, [](const Result& r) { return r.conditions.duty.stated(); });
     constexpr std::size_t kMostListed = 3;
     std::string text = fmt::format(
         "Cost: {}, {}",

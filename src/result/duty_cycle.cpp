@@ -71,8 +71,7 @@ static std::optional<Measure> share_of_time(const Result& r, const CostOptions&)
 bool DutyCycle::fits() const {
     const double room = result->estimate.memory.capacity_bytes;
     return (room <= 0 || memory_bytes <= room) && // of chips whose memory is not known, anything
-           std::all_of(networks.begin(), networks.end(),
-                       [](const SharedNetwork& n) { return n.result->ok(); });
+           std::ranges::all_of(networks, [](const SharedNetwork& n) { return n.result->ok(); });
 }
 
 DutyCycle duty_cycle(const Result& r, std::optional<PowerBoundary> boundary) {

@@ -50,7 +50,7 @@ constexpr Words kWords[] = {{" awq gptq 4bit q4 q4_k q4_k_m q4_k_l q4_k_xl ", "i
 /// Words for further training, or for one of several files; neither changes the layers.
 static bool is_tune(std::string_view lower) {
     constexpr std::array<std::string_view, 5> kTunes = {"instruct", "chat", "it", "text", "latest"};
-    return std::find(kTunes.begin(), kTunes.end(), lower) != kTunes.end();
+    return contains(kTunes, lower);
 }
 
 /// "q4_k_m", "iq4_xs": written as types of GGUF files are, known or not.

@@ -220,7 +220,7 @@ class Launch {
 
     void add_field(CommandWords& w, const ServingField& field) {
         const std::string value = value_of(field);
-        if (value.empty() || std::find(kOfClients.begin(), kOfClients.end(), field.key) != kOfClients.end())
+        if (value.empty() || contains(kOfClients, field.key))
             return;
         // A block that holds a whole sequence is a reservation: both fields are one number.
         const RequestPlan& load = answer_.request.serving.load;
@@ -228,8 +228,7 @@ class Launch {
             static_cast<double>(limits().block_tokens) >= load.prompt_tokens + load.output_tokens;
         if (field.key == (reserved ? "block_tokens" : "reserved_context"))
             return;
-        const auto* const row = std::find_if(kSettings.begin(), kSettings.end(),
-                                             [&](const Setting& s) { return s.field == field.key; });
+        const auto* const row = std::ranges::find(kSettings, field.key, &Setting::field);
         const std::string_view option = row == kSettings.end() ? "" : row->options[engine_];
         const bool truth = field.kind == FieldKind::truth;
         if (option.empty() || option.starts_with("#"))
@@ -269,7 +268,7 @@ class Launch {
                                                            "runtime"};
         const Conditions conditions = answer_.formats.empty() ? Conditions{} : answer_.formats.front();
         for (const StatedField& stated : stated_fields({{}, conditions}))
-            if (std::find(kTold.begin(), kTold.end(), stated.field->key) == kTold.end())
+            if (!contains(kTold, stated.field->key))
                 remark("{} {}: sized so; the command starts what there is",
                        stated.field->flag.empty() ? stated.field->key : stated.field->flag,
                        fmt::format("{}", fmt::join(stated.texts, " ")));

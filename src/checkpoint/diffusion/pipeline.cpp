@@ -2,6 +2,7 @@
 #include "checkpoint/config_parts.hpp"
 #include "checkpoint/diffusion/net.hpp"
 #include "checkpoint/stored_files.hpp"
+#include "core/lists.hpp"
 #include "core/parse_number.hpp"
 #include "core/text_file.hpp"
 
@@ -124,19 +125,16 @@ constexpr PipelineRow kPipelines[] = {
     {"WanPipeline", 50, Guidance::apart, false, true, 512, 81, 480, 832},
 };
 
-template <std::size_t N>
-static const ClassRow* find_class(const ClassRow (&rows)[N], std::string_view name) {
-    const auto row =
-        std::find_if(std::begin(rows), std::end(rows), [&](const ClassRow& r) { return r.name == name; });
+template <class Row, std::size_t N>
+static const Row* find_row(const Row (&rows)[N], std::string_view name) {
+    const Row* const row = std::ranges::find(rows, name, &Row::name);
     return row == std::end(rows) ? nullptr : row;
 }
 
 [[noreturn]] static void refuse_pipeline(const std::string& file, std::string where, std::string why) {
-    std::vector<std::string_view> names;
-    for (const PipelineRow& row : kPipelines)
-        names.push_back(row.name);
-    refuse(file, std::move(why), fmt::format("known are {}", fmt::join(names, ", ")), std::move(where),
-           FindingKind::malformed_file);
+    refuse(file, std::move(why),
+           fmt::format("known are {}", fmt::join(mapped(kPipelines, &PipelineRow::name), ", ")),
+           std::move(where), FindingKind::malformed_file);
 }
 
 static json document_in(const std::filesystem::path& file) {
@@ -176,7 +174,7 @@ class PipelineReader {
         index_ = document_in(file_);
         const std::string name = text_at(index_, "_class_name");
         out_.architecture = name;
-        row_ = find_pipeline(without_framework(name));
+        row_ = find_row(kPipelines, without_framework(name));
         const std::string type = text_at(index_, "torch_dtype");
         type_ = type == "float16"   ? DataType::float16
                 : type == "float32" ? DataType::float32
@@ -204,10 +202,10 @@ class PipelineReader {
         set_text(encoders);
         const bool guided = row_->guidance != Guidance::none;
         if (auto image = first_of({"image_encoder"}))
-            add(*image, find_class(kImageEncoders, image->architecture), place_, {});
+            add(*image, find_row(kImageEncoders, image->architecture), place_, {});
         std::vector<std::string> times{"steps"};
         for (const PartConfig& part : encoders)
-            add(part, find_class(kTextEncoders, part.architecture), {},
+            add(part, find_row(kTextEncoders, part.architecture), {},
                 guided ? std::vector<std::string>{"guidance"} : std::vector<std::string>{}, true);
         PartPlace place = place_;
         place.divided = divided_;
@@ -216,18 +214,18 @@ class PipelineReader {
         if (row_->guidance == Guidance::apart)
             times.emplace_back("guidance");
         if (denoiser)
-            add(*denoiser, find_class(kDenoisers, denoiser->architecture), place, times);
+            add(*denoiser, find_row(kDenoisers, denoiser->architecture), place, times);
         if (const auto second = only_.empty() ? first_of({"transformer_2"}) : std::nullopt) {
             // A denoiser for the first steps and one for the last: of equal size, so that it does not matter
             // how many steps each takes.
             if (!denoiser || second->config != denoiser->config)
                 refuse_pipeline(second->file, "transformer_2", "two denoisers of unlike sizes are not known");
-            add(*second, find_class(kDenoisers, second->architecture), place, times);
+            add(*second, find_row(kDenoisers, second->architecture), place, times);
             out_.parts.back().share = out_.parts[out_.parts.size() - 2].share = 0.5;
         }
         // In a video one frame of latents at a time (build_wan_decoder).
         if (decoder)
-            add(*decoder, find_class(kDecoders, decoder->architecture), place_,
+            add(*decoder, find_row(kDecoders, decoder->architecture), place_,
                 place_.frames > 0 ? std::vector<std::string>{place_.latent_frames(1)}
                                   : std::vector<std::string>{});
         static const json kNothing = json::object();
@@ -238,23 +236,17 @@ class PipelineReader {
     }
 
   private:
-    static const PipelineRow* find_pipeline(std::string_view name) {
-        const auto row = std::find_if(std::begin(kPipelines), std::end(kPipelines),
-                                      [&](const PipelineRow& r) { return r.name == name; });
-        return row == std::end(kPipelines) ? nullptr : row;
-    }
-
     /// Networks of the index that no part is read from: "controlnet (ControlNetModel)".
     std::vector<std::string> other_parts() const {
         std::vector<std::string> others;
         for (const auto& [name, stated] : index_.items()) {
             const bool network = stated.is_array() && stated.size() == 2 && stated[1].is_string();
-            if (!network || std::find(std::begin(kRead), std::end(kRead), name) != std::end(kRead))
+            if (!network || contains(kRead, name))
                 continue;
             const auto type = stated[1].get<std::string>();
             // Tokenisers and schedulers are no networks.
-            if (std::none_of(std::begin(kNoNetworks), std::end(kNoNetworks),
-                             [&](std::string_view part) { return type.find(part) != std::string::npos; }))
+            if (std::ranges::none_of(kNoNetworks,
+                                     [&](std::string_view part) { return type.find(part) != type.npos; }))
                 others.push_back(fmt::format("{} ({})", name, type));
         }
         return others;
@@ -262,9 +254,9 @@ class PipelineReader {
 
     /// A pipeline of another name whose networks are all known runs as the one that has its denoiser.
     void settle_on_a_row(const std::optional<PartConfig>& denoiser, const std::vector<std::string>& others) {
-        const ClassRow* row = denoiser ? find_class(kDenoisers, denoiser->architecture) : nullptr;
+        const ClassRow* row = denoiser ? find_row(kDenoisers, denoiser->architecture) : nullptr;
         if (row == nullptr && !only_.empty()) { // of the part that is wanted nothing follows from it
-            row_ = find_pipeline("StableDiffusionPipeline");
+            row_ = find_row(kPipelines, "StableDiffusionPipeline");
             return;
         }
         if (row == nullptr || (only_.empty() && !others.empty() && !is_checker(others.front())))
@@ -275,8 +267,9 @@ class PipelineReader {
                             out_.architecture,
                             others.empty() ? "" : fmt::format(", with {}", fmt::join(others, ", "))));
         const bool two = index_.contains("text_encoder_2");
-        row_ = find_pipeline(two && row->pipeline == "StableDiffusionPipeline" ? "StableDiffusionXLPipeline"
-                                                                               : row->pipeline);
+        row_ = find_row(kPipelines, two && row->pipeline == "StableDiffusionPipeline"
+                                        ? "StableDiffusionXLPipeline"
+                                        : row->pipeline);
     }
 
     static bool is_checker(const std::string& part) { return part.starts_with("safety_checker"); }

@@ -72,6 +72,29 @@ TEST_CASE("places never fall along a ranking", "[compare][ties]") {
     }
 }
 
+TEST_CASE("what is too close to call is what shares the first place", "[compare][ties][laws]") {
+    std::mt19937 random(5);
+    std::uniform_real_distribution<double> value(1, 1.6), width(1.01, 1.8);
+    int close = 0;
+    for (int run = 0; run < 300; ++run) {
+        std::vector<Result> results;
+        for (int i = 0; i < 2 + run % 6; ++i) {
+            const double v = value(random), w = width(random);
+            results.push_back(made("d" + std::to_string(i), v, v / w, v * w, i == 4));
+        }
+        const auto winner = find_winner(results, metric::latency);
+        REQUIRE(winner);
+        std::vector<std::size_t> first;
+        for (const Rank& rank : rank_results(results, metric::latency))
+            if (rank.place == 1 && may_lead(results[rank.result].estimate))
+                first.push_back(rank.result);
+        CHECK(first == (winner->close.empty() ? std::vector{winner->best} : winner->close));
+        CHECK(winner->close.empty() == (winner->probability >= kCalled));
+        close += winner->close.empty() ? 0 : 1;
+    }
+    CHECK(close > 30);
+}
+
 TEST_CASE("one is better than the other or the other than it", "[compare][ties]") {
     const Result a = made("a", 10, 7, 14.3), b = made("b", 13, 9.3, 18.2);
     const auto of = [](const Result& r) { return *measure_of(r, metric::latency); };

@@ -200,6 +200,13 @@ def check_valid(server, tools):
     few = server.call("compare_models", {"model": "keyword_spotting", "hardware": boards, "max_memory": "320KB"})
     assert few["structuredContent"]["request"]["hardware"] == boards, few["structuredContent"]["request"]
     assert len(few["structuredContent"]["results"]) == len(boards) and len(json.dumps(few)) < 12_000, text_of(few)
+    # The whole verdict, with what was asked beside the ranking, however much else is cut.
+    lasting = server.call("compare_models", {"model": "person_detection", "hardware": ["nRF5340", "ESP32-S3"], "every": "1s", "battery": "2000mAh"})
+    assert "on the battery" in text_of(lasting), text_of(lasting)
+    load = server.call("size_service", {"model": "llama-3.1-8b", "hardware": "H100", "users": 500, "ttft_p99": "1s"})
+    assert "500 users" in text_of(load) and "requests/s" in text_of(load), text_of(load)
+    whole = server.call("profile_graph", {"model": "resnet50"})["structuredContent"]
+    assert whole["verdict"]["lines"] and whole.get("request") is not None, list(whole)
     assert len(server.call("discover_models", {"max_rows": 0})["structuredContent"]["models"]) > 100
     # A file of the folder.
     assert not server.call("profile_graph", {"model": "inside.onnx"})["isError"]

@@ -92,15 +92,15 @@ std::string standing_note(const Estimate& estimate) {
 }
 
 /// Who may lead, best first, and how sure it is.
-struct Field {
+struct Contenders {
     std::vector<std::size_t> rivals;
     std::vector<double> odds; ///< of each to be the best
     double probability = 1;   ///< of the first
     std::size_t first = 1;    ///< how many share the first place: one where it is called
 };
 
-static Field field_of(std::span<const Result> results, const Contest& contest) {
-    Field field{.rivals = rivals_of(results, contest)};
+static Contenders contenders_of(std::span<const Result> results, const Contest& contest) {
+    Contenders field{.rivals = rivals_of(results, contest)};
     const std::vector<std::size_t>& rivals = field.rivals;
     if (rivals.empty())
         return field;
@@ -126,7 +126,7 @@ static Field field_of(std::span<const Result> results, const Contest& contest) {
 std::vector<double> shares_of_best(std::span<const Result> results, const Metric& by,
                                    const CostOptions& conditions) {
     const Contest contest(results, by, conditions);
-    const Field field = field_of(results, contest);
+    const Contenders field = contenders_of(results, contest);
     std::vector<double> shares(results.size(), 0);
     for (std::size_t k = 0; k < field.rivals.size(); ++k)
         shares[field.rivals[k]] = field.odds[k];
@@ -137,7 +137,7 @@ std::vector<Rank> rank_results(std::span<const Result> results, const Metric& by
                                const CostOptions& conditions) {
     const Contest contest(results, by, conditions);
     auto ranks = mapped(in_order(contest, results.size()), [](std::size_t i) { return Rank{i}; });
-    const std::size_t first = field_of(results, contest).first;
+    const std::size_t first = contenders_of(results, contest).first;
     int leading = 0;        // results placed so far
     Rank* leader = nullptr; // of the group that is being filled
     for (Rank& own : ranks) {
@@ -171,7 +171,7 @@ std::vector<Rank> rank_results(std::span<const Result> results, const Metric& by
 std::optional<Winner> find_winner(std::span<const Result> results, const Metric& metric,
                                   const CostOptions& conditions) {
     const Contest contest(results, metric, conditions);
-    const Field field = field_of(results, contest);
+    const Contenders field = contenders_of(results, contest);
     const std::vector<std::size_t>& rivals = field.rivals;
     if (rivals.empty())
         return std::nullopt;

@@ -248,6 +248,18 @@ TEST_CASE("differences of several things at once keep the laws", "[difference]")
     CHECK(check_random_pairs(Kind::several, 200, 7) == 200);
 }
 
+TEST_CASE("a processor runs itself what its stack has no kernels for", "[difference]") {
+    Draw one{"bert-base", "Graviton3", "tflite", Precision::fp32, 5}, other = one;
+    other.stack = "arm-compute-library"; // which leaves layer normalization to its host
+    const EstimateRecord a = record_of(estimate_of(one)), b = record_of(estimate_of(other));
+    const Difference d = explain_difference(a, b, metric::latency),
+                     turned = explain_difference(b, a, metric::latency);
+    check_adds_up(d);
+    check_adds_up(turned);
+    check_turned(d, turned);
+    CHECK(cause(d, Factor::host) == 0);
+}
+
 TEST_CASE("by hand: twice the work at twice the efficiency", "[difference]") {
     // 1 Mop in 2 us, then 2 Mop in 2 us: work (2 - 1) x mean cost 1.5 = +1.5 us, efficiency -1 x mean
     // work 1.5.

@@ -403,7 +403,8 @@ TEST_CASE("what is asked about batches or energy stands first, and projections a
     for (std::size_t i = 0; i < plain.labels.size(); ++i) {
         const std::string name = plain.labels[i] + standing_note(plain.results[i].estimate);
         CHECK_THAT(shares, Contains(name + ": ") && Contains("static "));
-        CHECK_THAT(batches, Contains(name + ": batch "));
+        CHECK_THAT(batches, Contains(plain.labels[i] + " in ") &&
+                                Contains(standing_note(plain.results[i].estimate) + ": batch "));
         for (const Crossover& x : swept.batch_sweep->crossovers)
             if (x.winner == i || x.loser == i)
                 CHECK_THAT(batches, Contains(name + " passes ") || Contains(" passes " + name + " in "));

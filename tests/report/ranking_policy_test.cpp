@@ -285,7 +285,8 @@ TEST_CASE("what may not lead is said to be so by batches, budgets and checks of 
         CHECK(*best_batches(b.series[0]).throughput != 2);
         for (Result& r : b.series[0].results)
             doubt.put(r.estimate);
-        CHECK_THAT(text_of(describe(b)), Catch::Contains(kDoubted + " (" + doubt.name + "): batch "));
+        CHECK_THAT(text_of(describe(b)),
+                   Catch::Contains(kDoubted + " in ") && Catch::Contains(" (" + doubt.name + "): batch "));
         CHECK_THAT(render(describe(b, {}, Format::csv), Format::csv, {}),
                    Catch::Contains("evidence") && Catch::Contains(doubt.name));
         CHECK(json::parse(to_json(b)).at("series").at(0).at("points").at(0).at("evidence") == doubt.name);

@@ -157,15 +157,15 @@ std::vector<std::string> budget_lines(const BudgetAnswer& answer) {
         for (const BudgetOutcome& o : e.outcomes)
             if (o.failed() && lines.size() <= kNamed)
                 lines.push_back(fmt::format("{}: {}.", e.title(), outcome_text(o, e.result)));
+    for (std::string& basis : budget_bases(answer))
+        if (!basis.empty())
+            lines.push_back(std::move(basis));
     std::vector<std::string> ran;
     for (const BudgetedEstimate& e : answer.estimates)
         if (e.result.ok() && !answer.request.conditions.precision.named())
             ran.push_back(fmt::format("{} under {}", multiplied_format(e.result), e.result.runtime->name));
     if (!ran.empty())
         lines.push_back(fmt::format("Estimated in {}.", names_text(distinct(std::move(ran)), kNamed)));
-    for (std::string& basis : budget_bases(answer))
-        if (!basis.empty())
-            lines.push_back(std::move(basis));
     return lines;
 }
 

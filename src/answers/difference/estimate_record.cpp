@@ -147,7 +147,8 @@ static double memory_rate(const Result& leaf) {
 
 static void add_operations(const Result& leaf, std::uint32_t subgraph, RegionTime& t) {
     const SubgraphWork& work = leaf.work->subgraphs[subgraph];
-    const bool host = leaf.runtime->fallback == Fallback::host;
+    // A processor that is the host leaves nothing to another.
+    const bool host = leaf.runtime->fallback == Fallback::host && !leaf.device->family.row().is_host;
     for (const OperatorUse& use : work.operators) {
         t.operations += use.op->work.operations() * work.repeat;
         if (use.supported || !host)

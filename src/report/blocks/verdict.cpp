@@ -122,7 +122,8 @@ static std::string close_text(const VerdictQuestion& q, const Best& best) {
 
 /// ", 1.76x ahead of A100 (82 % likely)", "of A100 in int8" where the best multiplies otherwise; nothing
 /// where there is no other.
-static std::string lead_text(const VerdictQuestion& q, const VerdictFacts& facts, const Best& best) {
+static std::string lead_text(const VerdictQuestion& q, const VerdictFacts& facts, const Best& best,
+                             bool brief) {
     if (!best.winner.next)
         return {};
     const std::size_t next = *best.winner.next;
@@ -132,7 +133,8 @@ static std::string lead_text(const VerdictQuestion& q, const VerdictFacts& facts
     const std::string odds = likely_text(best.winner.ahead);
     // A lead over other arithmetic says so.
     const bool otherwise =
-        facts.mixed && multiplied_format(q.results[best.winner.best]) != multiplied_format(q.results[next]);
+        !brief && facts.mixed &&
+        multiplied_format(q.results[best.winner.best]) != multiplied_format(q.results[next]);
     return std::isfinite(ahead) && ahead > 1
                ? fmt::format(", {} ahead of {}{}", format_ratio(ahead),
                              otherwise ? named(q, facts, next) : q.labels[next], odds)
@@ -188,7 +190,8 @@ static bool outdone(const VerdictQuestion& q, const Best& best) {
 
 /// "Fastest: H100, 465 us, 1.76x ahead of A100 (82 % likely)."; "Too close to call: A and B between 11.7 ms
 /// and 12.0 ms." of the first metric, with its words of the others, where it is not best by them too.
-static std::string best_text(const VerdictQuestion& q, const VerdictFacts& facts, const Best& best) {
+static std::string best_text(const VerdictQuestion& q, const VerdictFacts& facts, const Best& best,
+                             bool brief = false) {
     const bool first = &best == &facts.best.front();
     const std::string words = best_words(*best.metric);
     if (!best.winner.leads)
@@ -208,7 +211,7 @@ static std::string best_text(const VerdictQuestion& q, const VerdictFacts& facts
                            range_at(q, *best.metric, *best.winner.projected));
     return fmt::format("{}: {}, {}{}.", words, named(q, facts, best.winner.best, first),
                        value_text(q, *best.metric, best.winner.best),
-                       first ? lead_text(q, facts, best) : std::string());
+                       first ? lead_text(q, facts, best, brief) : std::string());
 }
 
 /// "Also best: time to first token, 27.5 ms, energy per token, 3.00 J. Least energy: L4, 4.40 J.": the
@@ -568,11 +571,14 @@ static std::vector<std::string> lines_of(const VerdictQuestion& q, const Verdict
         if (const Estimate& e = q.results.front().estimate; !e.refuted.empty())
             all.push_back({2, 7, "Refuted: " + refuted_text(e) + ".", "Refuted: " + e.refuted + "."});
     } else {
-        std::string first = best_text(q, facts, facts.best.front());
-        if (!facts.limits.empty() && !is_rate_kept(facts))
-            first = fmt::format("{} {}, {}", facts.within ? "Within" : "Without",
-                                limits_words(facts, "the limits"), first_lower(std::move(first)));
-        all.push_back({2, 0, asked + first});
+        const auto first = [&](bool brief) {
+            std::string text = best_text(q, facts, facts.best.front(), brief);
+            return !facts.limits.empty() && !is_rate_kept(facts)
+                       ? fmt::format("{} {}, {}", facts.within ? "Within" : "Without",
+                                     limits_words(facts, "the limits"), first_lower(std::move(text)))
+                       : text;
+        };
+        all.push_back({2, 8, asked + first(false), asked + first(true)});
         all.push_back({2, 7, others_text(q, facts)});
         all.push_back({3, 10, unranked_text(q, facts, true), unranked_text(q, facts, false), 1});
     }

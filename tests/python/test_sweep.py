@@ -166,3 +166,17 @@ def test_the_example_runs_on_a_cluster(cluster, tmp_path):
         [sys.executable, example, cluster.scheduler_address, output], stdout=subprocess.PIPE, text=True, check=True
     )
     assert str(output) in done.stdout and len(output.read_text().splitlines()) == 1 + 2 * 2 * 500
+
+
+def test_rows_are_dictionaries_and_the_fastest_is_named():
+    rows = archsim.sweep("resnet50", "H100", vary={"bandwidth": ["1x", "2x"]})
+    one, two = rows
+    assert (one["bandwidth"], two["bandwidth"]) == (1, 2) and one["status"] == "ok" and one["batch_size"] == 1
+    assert two["latency_s"] < one["latency_s"] and list(rows) == [one, two]
+    assert f"fastest resnet50 on H100, point {two['point']}" in repr(rows)
+    assert "fastest" not in repr(archsim.sweep("resnet50", "TPU-v4", vary={"bandwidth": ["1x", "2x"]}))  # a projection
+
+
+def test_an_answer_to_a_prompt_prints_tokens():
+    result = archsim.estimate("qwen2.5-7b", "A100", prompt_tokens=512, generate_tokens=64)
+    assert f"{1 / result.time_per_output_token_s:.4g} tokens/s, first token" in repr(result)

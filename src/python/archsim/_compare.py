@@ -128,11 +128,11 @@ def _result_repr(self):
     head = f"{self.model} on {self.hardware}"
     if not self.ok:
         return f"<Result {head}: {self.status}: {self.reason}>"
+    how = f"{head} in {self.executed_precision}, {self.stack}, batch {self.batch:g}"
+    if token := self.time_per_output_token_s:  # an answer to a prompt
+        return f"<Result {how}: {1 / token:.4g} tokens/s, first token {self.time_to_first_token_s * 1e3:.4g} ms>"
     low, high = self.latency_interval_s
-    return (
-        f"<Result {head}, {self.stack}, batch {self.batch:g}: {self.latency_s * 1e3:.4g} ms "
-        f"({low * 1e3:.4g} to {high * 1e3:.4g}, 90 %)>"
-    )
+    return f"<Result {how}: {self.latency_s * 1e3:.4g} ms ({low * 1e3:.4g} to {high * 1e3:.4g}, 90 %)>"
 
 
 def _result_repr_html(self):

@@ -1,6 +1,7 @@
 """Design-space sweeps as one call: on this machine, or in parts on the workers of a Dask cluster."""
 
 import collections
+import csv
 import functools
 import io
 import os
@@ -69,6 +70,10 @@ def _data_frame(text, header):
     )
 
 
+def _number(name, text):
+    return None if text == "" else int(text) if name in _INTEGERS else float(text)
+
+
 class _TextFile:
     def __init__(self, path, header):
         self._file = open(path, "wb")
@@ -116,8 +121,22 @@ class SweepRows:
     def __len__(self):
         return self._points
 
+    def __iter__(self):
+        """A dictionary per point: numbers as numbers, None where there is none."""
+        columns = _columns(self._header)
+        for part in self._parts:
+            for row in csv.DictReader(io.StringIO(part.decode()), columns):
+                yield {name: text if name in _TEXTS else _number(name, text) for name, text in row.items()}
+
     def __repr__(self):
-        return f"<SweepRows: {self._points:,} point{'s' * (self._points != 1)}; to_dataframe(), to_csv(), to_parquet()>"
+        """The number of points, and the fastest of those that may be named first."""
+        said = f"{self._points:,} point{'s' * (self._points != 1)}; to_dataframe(), to_csv(), to_parquet()"
+        looked_at = self if self._points <= _POINTS_OF_A_PART else ()  # a line should not take seconds
+        leading = [row for row in looked_at if row["status"] == "ok" and row["evidence"] in ("measured", "related")]
+        if leading:
+            best = min(leading, key=lambda row: row["latency_s"])
+            said = f"{said}; fastest {best['model']} on {best['hardware']}, point {best['point']}: {best['latency_s'] * 1e3:.4g} ms"
+        return f"<SweepRows: {said}>"
 
     def _write(self, file):
         for rows in self._parts:

@@ -114,8 +114,9 @@ TEST_CASE("the document of a long graph takes time in proportion", "[report][pro
         CHECK(document.size() > profile.operators.size());
         return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
     };
-    const GraphProfile small = profiled(4'000), large = profiled(64'000);
-    CHECK(seconds(large) < 16 * 5 * std::max(seconds(small), 0.01));
+    // Both are too large for caches, whose end multiplies times without a search.
+    const GraphProfile small = profiled(16'000), large = profiled(64'000);
+    CHECK(seconds(large) < 4 * 2.5 * std::max(seconds(small), 0.05));
 }
 
 TEST_CASE("a quantised graph's mix of formats is told", "[report][profile]") {

@@ -298,12 +298,14 @@ act('Starting', current => arrive(current, async () => {
   catalogue = await engine.ask({ ask: 'catalogue' });
   fillCatalogue(catalogue);
   const { kept: wanted, said, nothing } = await understood(question);
+  // The rows of an answer are named as it was asked, and the form knows the library's names.
+  const renamed = wanted.model !== question.model || `${wanted.hardware}` !== `${question.hardware}`;
   question = wanted;
   chooseModel(wanted);
   form.show(wanted);
   further.fill(wanted);
   if (nothing) clearAnswer();
-  else if (said.length) await rank(wanted, current);
+  else if (said.length || renamed) await rank(wanted, current);
   else if (wanted.model) await showModel(wanted.model);
   if (problem && !said.length) throw problem;
   if (!nothing) await openRest(current);

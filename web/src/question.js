@@ -57,10 +57,12 @@ const whole = text => /^\d{1,15}$/.test(text);
 // The question without what nobody here knows, and a sentence for each word left out. `names` is how the library writes the names
 // of a link: { hardware: { "RTX 3070": "RTX-3070" }, model: "bert-large" }. `nothing`: of devices that were named none is left, and all
 // would be an answer to a wider question.
-export function known(question, names, { deployments, precisions, metrics, changes, fields, load, level, costs }) {
+export function known(question, names, { devices, deployments, precisions, metrics, changes, fields, load, level, costs }) {
   const said = [], kept = { ...question };
   const has = (list, key) => name => list.some(one => one[key] === name);
-  const device = name => names.hardware[name] || leave('The device', name) || '';
+  // What begins with a device's own name stays as it is written: a power limit that was asked for is said, the usual one too.
+  const written = name => devices.some(({ id }) => id === name.split('@')[0]) ? name : names.hardware[name];
+  const device = name => names.hardware[name] ? written(name) : leave('The device', name) || '';
   const metric = has(metrics, 'key');
   const wrong = { precision: text => !precisions.includes(text), deployment: text => !has(deployments, 'id')(text),
     sort: text => !metric(text), batch: text => !whole(text) };

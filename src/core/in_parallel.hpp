@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <exception>
 #include <mutex>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -20,6 +21,7 @@ std::vector<std::jthread> started_threads(std::size_t count, Work work) {
         while (threads.size() < count)
             threads.emplace_back(work, threads.size());
     } catch (const std::system_error&) { // whoever runs does it all
+    } catch (const std::bad_alloc&) {
     }
     return threads;
 }

@@ -14,7 +14,7 @@ constexpr const char* kExamples = R"(  analyze_batch resnet50 --hardware A100 --
 int main(int argc, char** argv) {
     using namespace archsim;
     BatchRequest request;
-    std::vector<std::string> batches{"1,2,4,...,64"};
+    std::vector<std::string> batches;
     cli::QuestionOptions question;
     cli::DecisionOptions decisions;
     cli::ModelOption model;
@@ -26,8 +26,11 @@ int main(int argc, char** argv) {
         flags
             .add_option("--hardware", request.hardware, "devices: NAME, NAME@MODE or a device file", "DEVICE")
             .required();
-        flags.add_option("--batch-sizes,--batch-size", batches,
-                         "rising batch sizes, e.g. 1,8,32 or 1,2,4,...,256 (default: 1,2,4,...,64)", "SIZES");
+        flags.add_option(
+            "--batch-sizes,--batch-size", batches,
+            "rising batch sizes, e.g. 1,8,32 or 1,2,4,...,256 (default: 1,2,4,...,64, and larger "
+            "ones while they keep a limit and bring more)",
+            "SIZES");
         question.add_to(flags, {.without = {"batch_size"}, .several = {"devices"}});
         decisions.add_to(flags);
         output.add_order_to(flags);
@@ -36,7 +39,10 @@ int main(int argc, char** argv) {
     };
     const auto body = [&] {
         request.models = {model.taken("analyze_batch")};
-        request.batches = cli::parse_batches(fmt::format("{}", fmt::join(batches, ",")), "--batch-sizes");
+        constexpr std::int64_t kLargest = 4096;
+        request.largest = batches.empty() ? kLargest : 0;
+        request.batches = cli::parse_batches(
+            batches.empty() ? "1,2,4,...,64" : fmt::format("{}", fmt::join(batches, ",")), "--batch-sizes");
         question.put_into(request);
         const std::vector<std::int64_t> counts = question.numbers("devices");
         request.device_counts.assign(counts.begin(), counts.end());

@@ -13,6 +13,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 namespace archsim {
 
 namespace fs = std::filesystem;
@@ -79,6 +82,23 @@ static std::string family_called(std::string_view name) {
 }
 
 constexpr std::string_view kJsonEnding = ".json";
+
+/// "GPU" of "Snapdragon 8 Elite GPU": the unit of a chip that its name ends with; empty where none is named.
+static std::string_view unit_named(std::string_view name) {
+    const std::string_view last = name.substr(std::min(name.rfind(' ') + 1, name.size()));
+    const bool unit = std::ranges::any_of(std::array{"cpu", "gpu", "npu"}, [&](std::string_view each) {
+        return same_ignoring_case(last, each);
+    });
+    return unit ? last : std::string_view();
+}
+
+/// Whether people call a device of a family so: what is neither processor nor GPU is an NPU.
+static bool is_unit(const FamilyRow& family, std::string_view unit) {
+    const bool gpu = same_ignoring_case(unit, "gpu");
+    return unit.empty() ||
+           (same_ignoring_case(unit, "cpu") ? family.is_host
+                                            : !family.is_host && (family.name == "gpu") == gpu);
+}
 
 static bool is_file(std::string_view name) {
     return name.ends_with(kJsonEnding) && is_text_file(fs::path(name));
@@ -195,6 +215,25 @@ struct HardwareDatabase::State {
         return entry == nullptr ? find_made(name, asked) : std::optional(*entry);
     }
 
+    /// Leaves the entries whose unit is the one that the name ends with. Throws InputError where none is.
+    void keep_of_kind(std::string_view name, std::string_view kind,
+                      std::vector<const DatabaseEntry*>& entries) {
+        const std::vector<const DatabaseEntry*> all = entries;
+        std::erase_if(entries, [&](const DatabaseEntry* entry) {
+            std::vector<Finding> findings;
+            const std::shared_ptr<const Device> found = device(*entry, findings);
+            return found != nullptr && !is_unit(found->family.row(), kind);
+        });
+        if (!entries.empty())
+            return;
+        std::vector<Finding> findings;
+        throw InputError(
+            Finding{.kind = FindingKind::unknown_name,
+                    .message = fmt::format("unknown device \"{}\"; {} is a {}, no {}", name, all.front()->id,
+                                           title_of(device(*all.front(), findings)->family), kind),
+                    .hint = "list_hardware_mappers shows all devices"});
+    }
+
     struct Found {
         DatabaseEntry entry;
         std::optional<StatedMemory> memory; ///< where the name states a size
@@ -206,9 +245,13 @@ struct HardwareDatabase::State {
             return Found{*std::move(entry), std::nullopt};
         if (name.ends_with(kJsonEnding))
             return std::nullopt;
-        const DeviceFiles::Loosely loosely = files.find_loosely(name);
+        const std::string_view kind = unit_named(name);
+        DeviceFiles::Loosely loosely = files.find_loosely(name);
+        if (loosely.entries.empty() && !kind.empty())
+            loosely = files.find_loosely(name.substr(0, name.size() - kind.size()));
         if (loosely.entries.empty())
             return std::nullopt;
+        keep_of_kind(name, kind, loosely.entries);
         if (loosely.entries.size() == 1)
             return Found{*loosely.entries.front(), loosely.memory};
         std::vector<std::string> ids =

@@ -38,4 +38,12 @@ double reference_decode_rate(std::string_view family) {
     throw InputError(fmt::format("{}: no decoded_per_s above 0 for the family {}", kTable, family));
 }
 
+std::string reference_host(bool server) {
+    const JsonDocument table = read_table(kTable);
+    for (const JsonValue& host : table.root.items_at("hosts"))
+        if (host.text_at("beside") == (server ? "cards of servers" : "cards of desktops"))
+            return std::string(host.text_at("processor"));
+    throw InputError(fmt::format("{}: hosts of servers and desktops are missing", kTable));
+}
+
 } // namespace archsim

@@ -197,6 +197,32 @@ TEST_CASE("cards divide the layers: they hold more and are no faster", "[local]"
     CHECK_THROWS_AS(local_models(shipped_session(), request), UsageError);
 }
 
+TEST_CASE("an answer that does not fit says of the processor what a machine of both does", "[local]") {
+    const Session& session = shipped_session();
+    for (const std::string model : {"qwen3-30b-a3b", "qwen2.5-32b"}) {
+        Conditions conditions;
+        conditions.stack = "llama.cpp";
+        conditions.precision = file_format("Q4_K_M");
+        const Workload question{.model = session.load(model),
+                                .prompt = Prompt{.tokens = 1920, .generate = 128}};
+        const Result card = session.estimate(question, "Ryzen-5-7600 + RTX-3060", conditions);
+        INFO(model << ": " << card.estimate.reason);
+        REQUIRE(card.estimate.status == Status::does_not_fit);
+        const auto& choices = card.generation->offload;
+        REQUIRE(choices.size() == (model == "qwen2.5-32b" ? 1 : 2)); // layers, and experts of some
+        CHECK(choices.front().processor == "Ryzen-5-7600");
+        LocalRequest both{.device = "RTX-3060", .host = "Ryzen-5-7600", .context = 2048};
+        both.models = {model};
+        both.formats = {"Q4_K_M"};
+        const LocalModel row = local_models(session, both).models.front();
+        REQUIRE(row.runs);
+        double fastest = 0;
+        for (const OffloadChoice& choice : choices)
+            fastest = std::max(fastest, 2 / (choice.per_token_low_s + choice.per_token_high_s));
+        CHECK(row.output.per_s == Approx(fastest).epsilon(0.15)); // whole layers, at a longer context
+    }
+}
+
 TEST_CASE("a host is a processor beside a device that is none", "[local]") {
     LocalRequest request;
     request.device = "RTX-3090";

@@ -25,11 +25,13 @@ struct SaturatedServing {
     double energy_per_token_j = 0;
 };
 
-/// Weights that are too much for the device's memory, kept in host memory and read over the host link in
-/// every pass that needs it: the time when the link works beside everything else, and when all waits for it.
+/// What is too much for the device's memory, kept in host memory. Read over the host link in every pass that
+/// needs it: the time when the link works beside everything else, and when all waits for it. Or computed
+/// there: the ends of the interval of both machines' time, one after the other.
 struct OffloadChoice {
-    std::string part; ///< "layers", "experts" or "cache"
-    double bytes = 0; ///< per device, in host memory
+    std::string part;      ///< "layers", "experts" or "cache"
+    std::string processor; ///< that computes it; empty: it is read over the link
+    double bytes = 0;      ///< per device, in host memory
     double per_token_low_s = 0, per_token_high_s = 0;
     double first_token_low_s = 0, first_token_high_s = 0;
 };

@@ -49,6 +49,16 @@ BestBatches best_batches(const BatchSeries& series) {
     return best;
 }
 
+/// Whether the largest batch keeps the limits on some device and does more than nearly what the one before
+/// does: a larger one may do more still.
+static bool gains_at_last(const BatchAnalysis& sweep) {
+    return !sweep.limits.constraints.empty() && std::ranges::any_of(sweep.series, [&](BatchSeries series) {
+        series.decision = decide(series.results, sweep.limits);
+        const BestBatches best = best_batches(series);
+        return best.knee == series.results.size() - 1;
+    });
+}
+
 BatchAnalysis analyze_batches(const Session& session, BatchRequest request) {
     BatchAnalysis sweep;
     sweep.batches = request.batches;
@@ -59,18 +69,26 @@ BatchAnalysis analyze_batches(const Session& session, BatchRequest request) {
     request.conditions.keep_subgraphs = false;
     sweep.limits = std::exchange(request.decision, {}); // limits are of all batches together
     request.decision.cost = sweep.limits.cost;
-    for (const std::int64_t batch : sweep.batches) {
+    const auto estimate_at = [&](std::int64_t batch) {
         request.workload.batch = batch;
         ModelComparison at = compare_models(session, request);
         const std::size_t rows = at.results.size() / at.request.hardware.size(); // of a device
+        if (sweep.series.empty())
+            for (std::size_t i = 0; i < at.results.size(); ++i)
+                sweep.series.push_back({at.request.hardware[i / rows]});
         for (std::size_t i = 0; i < at.results.size(); ++i) {
-            if (batch == sweep.batches.front())
-                sweep.series.push_back({at.request.hardware[i / rows], sweep.batches});
+            sweep.series[i].batches.push_back(batch);
             sweep.series[i].results.push_back(std::move(at.results[i]));
         }
         sweep.limits.cost = at.request.decision.cost;
         if (request.progress)
             request.progress(sweep.series.front().results.size(), sweep.batches.size());
+    };
+    for (const std::int64_t batch : sweep.batches)
+        estimate_at(batch);
+    while (2 * sweep.batches.back() <= request.largest && gains_at_last(sweep)) {
+        sweep.batches.push_back(2 * sweep.batches.back());
+        estimate_at(sweep.batches.back());
     }
     for (BatchSeries& series : sweep.series)
         series.decision = decide(series.results, sweep.limits);

@@ -52,6 +52,8 @@ BestBatches best_batches(const BatchSeries& series);
 /// The question of a comparison of one model, at each batch in turn.
 struct BatchRequest : CompareModelsRequest {
     std::vector<std::int64_t> batches; ///< sorted, doubles removed
+    /// Twice the largest follows, up to this, while it keeps the limits on a device and has the knee there.
+    std::int64_t largest = 0;
     std::function<void(std::size_t done, std::size_t total)> progress;
 };
 

@@ -256,11 +256,19 @@ class ModelSection {
     std::string beside_text() const {
         const auto winner = this->winner();
         std::string text;
-        if (winner && view_.explanations.cost && by_ != metric::cost)
-            if (const Cost cost = cost_of(results_[winner->best], shown_.conditions); cost.best())
-                text = fmt::format("{} costs {} {}.", labels_[winner->best],
-                                   format_value(in_its_words(metric::cost, results_), *cost.best()),
-                                   cost.way() == Tenure::rent ? "rented" : "bought, with electricity");
+        if (winner && view_.explanations.cost && by_ != metric::cost) {
+            const Metric& metric = in_its_words(metric::cost, results_);
+            const Cost cost = cost_of(results_[winner->best], shown_.conditions);
+            if (cost.best())
+                text =
+                    fmt::format("{} costs {} {}.", labels_[winner->best], format_value(metric, *cost.best()),
+                                cost.way() == Tenure::rent ? "rented" : "bought, with electricity");
+            const auto least = find_winner(results_, metric::cost, shown_.conditions);
+            if (least && least->leads && least->close.empty() && least->best != winner->best)
+                text += fmt::format(
+                    "{}Cheapest: {}, {}.", text.empty() ? "" : " ", labels_[least->best],
+                    format_value(metric, *cost_of(results_[least->best], shown_.conditions).best()));
+        }
         const auto cycles = duty_cycles(results_, view_.slices, shown_.conditions.power_at);
         return cycles.empty() ? text
                               : text + (text.empty() ? "" : " ") + in_words(cycles, results_, decision_);

@@ -14,7 +14,7 @@
 #include "result/format_parts.hpp"
 #include "result/memory_fit.hpp"
 #include "session/generation/language_model.hpp"
-#include "session/generation/step.hpp"
+#include "session/generation/offload.hpp"
 #include "session/graph_run.hpp"
 #include "session/named_format.hpp"
 #include "session/prepared.hpp"
@@ -25,7 +25,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <set>
 
 namespace archsim {
 
@@ -72,43 +71,11 @@ static int year_of(std::string_view name) {
 }
 
 /// Prompt and token of a model on one machine, whether or not its memory holds it.
-struct Passes {
-    Estimate first, token;
+struct Passes : PassTimes {
     MemoryEstimate memory; ///< of the pass that needs most, at the end of the context
     bool fits = false;
     std::int64_t layers = 0; ///< 0: the model does not say
-    /// The share of the experts of all layers: bytes of weights, and their part of the two times.
-    double expert_bytes = 0, expert_first_s = 0, expert_token_s = 0;
 };
-
-/// Part of a network's weights that are of experts.
-static double expert_share(const ShapedGraph& graph) {
-    std::vector<bool> of_experts(graph.tensors.size());
-    for (const Operator& op : graph.operators)
-        for (const TensorId in : op.inputs)
-            if (in != kNoTensor && is_of_experts(op))
-                of_experts[in] = true;
-    double experts = 0, all = 0;
-    for (std::size_t i = 0; i < graph.tensors.size(); ++i)
-        if (graph.tensors[i].constant || graph.tensors[i].role == TensorRole::initializer) {
-            all += graph.tensors[i].elements();
-            experts += of_experts[i] ? graph.tensors[i].elements() : 0;
-        }
-    return all > 0 ? experts / all : 0;
-}
-
-/// Their part of the time of a pass: of the subgraphs that multiply by them.
-static double expert_seconds(const NetworkWork& work, const Estimate& e) {
-    std::set<std::size_t> of_experts;
-    for (const SubgraphWork& sub : work.subgraphs)
-        for (const OperatorUse& use : sub.operators)
-            if (use.op != nullptr && is_of_experts(*use.op))
-                of_experts.insert(sub.index);
-    double seconds = 0;
-    for (const SubgraphEstimate& sub : e.subgraphs)
-        seconds += of_experts.contains(sub.index) ? sub.latency_s : 0;
-    return std::min(seconds, e.latency_s);
-}
 
 class LocalRunner {
   public:
@@ -284,8 +251,13 @@ class LocalRunner {
                 row.reason = e->reason;
                 return std::nullopt;
             }
-        if (has_experts(runner->model().bound(1, 1, context - 1)->graph()))
-            add_experts(*runner, out);
+        if (has_experts(runner->model().bound(1, 1, context - 1)->graph())) {
+            // A prompt is read in passes; experts have the same part of each.
+            const std::int64_t chunk = std::min(kChunk, context - kAnswer);
+            const auto piece = runner->work(1, chunk, context - chunk);
+            add_experts(*piece, runner->price(*piece, true), *runner->work(1, 1, context - 1),
+                        out.memory.weight_bytes, out);
+        }
         return out;
     }
 
@@ -345,18 +317,6 @@ class LocalRunner {
                            : "");
     }
 
-    void add_experts(const StepRunner& runner, Passes& out) const {
-        const auto token = runner.work(1, 1, request_.context - 1);
-        out.expert_bytes = out.memory.weight_bytes * expert_share(*token->graph);
-        out.expert_token_s = expert_seconds(*token, out.token);
-        // A prompt is read in passes; experts have the same part of each.
-        const std::int64_t chunk = std::min(kChunk, request_.context - kAnswer);
-        const auto piece = runner.work(1, chunk, request_.context - chunk);
-        const Estimate one = runner.price(*piece, true);
-        if (one.latency_s > 0)
-            out.expert_first_s = out.first.latency_s * expert_seconds(*piece, one) / one.latency_s;
-    }
-
     static LocalRate rate(double tokens, double seconds, const Interval& interval) {
         return {tokens / seconds, tokens / interval.high, tokens / interval.low};
     }
@@ -394,22 +354,17 @@ class LocalRunner {
             row.reason += what_fits(model, format);
         if (request_.host.empty() || answer_.host == answer_.device)
             return;
-        const double layers_bytes = m.weight_bytes + m.kv_cache_bytes;
-        const double outside = row.memory_bytes - row.capacity_bytes;
-        if (row.layers <= 0 || layers_bytes <= 0 || outside >= layers_bytes) {
+        const auto layers = static_cast<double>(row.layers);
+        std::vector<HostPart> parts = host_parts(whole, m, layers, row.memory_bytes - row.capacity_bytes);
+        if (parts.empty()) {
             row.reason += "; what is no layer does not fit either";
             return;
         }
-        const auto layers = static_cast<double>(row.layers);
-        const double kept = std::floor(layers * (1 - outside / layers_bytes)), on_host = 1 - kept / layers;
-        const double moved =
-            whole.expert_bytes > 0 ? std::ceil(layers * outside / whole.expert_bytes) : layers + 1;
-        const double share = moved / layers;
-        if (on_host * layers_bytes > host_capacity() &&
-            (moved > layers || share * whole.expert_bytes > host_capacity())) {
-            row.reason +=
-                fmt::format("; the {} beside it do not fit the host's {}",
-                            gigabytes_text(on_host * layers_bytes), gigabytes_text(host_capacity()));
+        const double whole_layers = parts.front().bytes;
+        std::erase_if(parts, [&](const HostPart& part) { return part.bytes > host_capacity(); });
+        if (parts.empty()) {
+            row.reason += fmt::format("; the {} beside it do not fit the host's {}",
+                                      gigabytes_text(whole_layers), gigabytes_text(host_capacity()));
             return;
         }
         LocalModel beside = row;
@@ -418,33 +373,17 @@ class LocalRunner {
             row.reason += "; on the host: " + beside.reason;
             return;
         }
+        for (HostPart& part : parts)
+            add_times(whole, *host, layers, part);
+        const HostPart& fastest = *std::ranges::min_element(parts, {}, &HostPart::token_s);
         row.runs = true;
         row.reason.clear();
-        row.device_layers = static_cast<std::int64_t>(kept);
-        row.host_bytes = on_host * layers_bytes;
-        row.prompt = mixed(prompt, whole.first, 1 - on_host, host->first, on_host);
-        row.output = mixed(1, whole.token, 1 - on_host, host->token, on_host);
-        if (moved > layers || share * whole.expert_bytes > host_capacity())
-            return;
-        const auto without = [&](double all, double experts) { return (all - share * experts) / all; };
-        const LocalRate output = mixed(1, whole.token, without(whole.token.latency_s, whole.expert_token_s),
-                                       host->token, share * host->expert_token_s / host->token.latency_s);
-        if (output.per_s <= row.output.per_s && row.host_bytes <= host_capacity())
-            return;
-        row.expert_layers = static_cast<std::int64_t>(moved);
-        row.device_layers = row.layers;
-        row.host_bytes = share * whole.expert_bytes;
-        row.output = output;
-        row.prompt = mixed(prompt, whole.first, without(whole.first.latency_s, whole.expert_first_s),
-                           host->first, share * host->expert_first_s / host->first.latency_s);
-    }
-
-    /// Parts of the time of two machines, one after the other.
-    static LocalRate mixed(double tokens, const Estimate& device, double here, const Estimate& processor,
-                           double there) {
-        const Interval &a = device.latency_interval, &b = processor.latency_interval;
-        return rate(tokens, here * device.latency_s + there * processor.latency_s,
-                    {here * a.low + there * b.low, here * a.high + there * b.high});
+        row.host_bytes = fastest.bytes;
+        const auto moved = static_cast<std::int64_t>(fastest.layers);
+        (fastest.experts ? row.expert_layers : row.device_layers) =
+            fastest.experts ? moved : row.layers - moved;
+        row.prompt = rate(prompt, fastest.first_s, fastest.first);
+        row.output = rate(1, fastest.token_s, fastest.token);
     }
 
     /// A network of images or sound, in the format that is usual for the device.

@@ -164,6 +164,13 @@ static Table tensor_table(const ShapedGraph& graph) {
     return table;
 }
 
+/// Whether nothing but sizes is missing, of which no weight depends.
+static bool weights_known(const GraphProfile& profile) {
+    return std::ranges::all_of(profile.graph->findings, [](const Finding& finding) {
+        return finding.severity != Severity::error || finding.kind == FindingKind::unresolved_dimension;
+    });
+}
+
 static Facts summary(const GraphProfile& profile, bool totals_known) {
     Facts facts;
     const auto add = [&](const char* name, std::string value) { facts.add(name, std::move(value)); };
@@ -174,15 +181,19 @@ static Facts summary(const GraphProfile& profile, bool totals_known) {
     const ProfileSums& totals = profile.totals;
     if (!profile.precisions.empty())
         add("Precision", precision_text(profile.precisions));
+    const bool weights = weights_known(profile);
+    const std::string mark = profile.complete ? "" : " (incomplete)";
+    if (totals_known || weights) {
+        add("Parameters", format_count(profile.graph->parameters()) + (weights ? "" : mark));
+        const std::string widths = weight_text(weight_mix(*profile.graph));
+        add("Weights", format_bytes(profile.stored_weight_bytes) +
+                           (widths.empty() ? "" : " (" + widths + ")") + (weights ? "" : mark));
+    }
     if (!totals_known) {
-        add("Totals", "withheld: a part of the model is not understood (see the findings)");
+        add("Work", weights ? "unknown until all sizes are given"
+                            : "withheld: a part of the model is not understood (see the findings)");
         return facts;
     }
-    const std::string mark = profile.complete ? "" : " (incomplete)";
-    add("Parameters", format_count(profile.graph->parameters()) + mark);
-    const std::string widths = weight_text(weight_mix(*profile.graph));
-    add("Weights",
-        format_bytes(profile.stored_weight_bytes) + (widths.empty() ? "" : " (" + widths + ")") + mark);
     add("Multiply-accumulates", fmt::format("{} ({} operations){}", format_count(totals.macs),
                                             format_count(totals.operations), mark));
     add("Activation traffic", format_bytes(totals.activation_bytes) + " unfused" + mark);
@@ -192,8 +203,10 @@ static Facts summary(const GraphProfile& profile, bool totals_known) {
 
 /// Size and work in a line, and the operator that does most of it.
 static Takeaway profile_takeaway(const GraphProfile& profile, bool totals_known) {
-    if (const auto sizes = sizes_wanted(profile.graph->findings); !totals_known && !sizes.empty())
-        return {{fmt::format("{}: needs {}, for example {}.", profile.name,
+    if (const auto sizes = sizes_wanted(profile.graph->findings);
+        !totals_known && !sizes.empty() && weights_known(profile))
+        return {{fmt::format("{}: {} parameters; the rest needs {}, for example {}.", profile.name,
+                             format_count(profile.graph->parameters()),
                              sizes.size() == 1 ? "a size" : "sizes", fmt::join(sizes, " "))}};
     const auto& found = profile.graph->findings;
     if (const auto first = std::ranges::find(found, Severity::error, &Finding::severity); !totals_known)
@@ -342,15 +355,19 @@ AnswerDocument document_of(const GraphProfile& profile, const GraphProfileView& 
     const auto total = [allow_unknown](auto of) {
         return [=](const P& p) { return count_or_null(p.complete || allow_unknown, of(p)); };
     };
+    const auto of_weights = [allow_unknown](auto of) {
+        return
+            [=](const P& p) { return count_or_null(p.complete || allow_unknown || weights_known(p), of(p)); };
+    };
     const Members<P> totals = {
         {"macs", "multiply-accumulates; 1 = 2 operations", total([](const P& p) { return p.totals.macs; }),
          kCountOrNull},
         {"operations", "useful operations", total([](const P& p) { return p.totals.operations; }),
          kCountOrNull},
-        {"parameters", "learned values", total([](const P& p) { return p.graph->parameters(); }),
+        {"parameters", "learned values", of_weights([](const P& p) { return p.graph->parameters(); }),
          kCountOrNull},
         {"weight_bytes", "constants at their stored size",
-         total([](const P& p) { return p.stored_weight_bytes; }), kCountOrNull},
+         of_weights([](const P& p) { return p.stored_weight_bytes; }), kCountOrNull},
         {"activation_bytes", "", total([](const P& p) { return p.totals.activation_bytes; }), kCountOrNull},
         {"operations_per_byte", "", total([](const P& p) { return p.totals.intensity(); }), kCountOrNull}};
     using OfFormat = ShownShare<FormatShare>;

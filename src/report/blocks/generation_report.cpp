@@ -200,12 +200,14 @@ static auto high(Interval GenerationEstimate::*interval) {
 
 static Members<OffloadChoice> offload_members() {
     using O = OffloadChoice;
-    return {{"part", "what is kept in host memory", &O::part},
-            {"bytes", "of each device", &O::bytes},
-            {"time_per_output_token_low_s", "the link works beside everything else", &O::per_token_low_s},
-            {"time_per_output_token_high_s", "all waits for the link", &O::per_token_high_s},
-            {"time_to_first_token_low_s", "", &O::first_token_low_s},
-            {"time_to_first_token_high_s", "", &O::first_token_high_s}};
+    return {
+        {"part", "what is kept in host memory", &O::part},
+        {"processor", "the host's, where it computes it", [](const O& o) { return nonempty(o.processor); }},
+        {"bytes", "of each device", &O::bytes},
+        {"time_per_output_token_low_s", "the link works beside everything else", &O::per_token_low_s},
+        {"time_per_output_token_high_s", "all waits for the link", &O::per_token_high_s},
+        {"time_to_first_token_low_s", "", &O::first_token_low_s},
+        {"time_to_first_token_high_s", "", &O::first_token_high_s}};
 }
 
 static Members<SaturatedServing> saturated_members() {

@@ -120,6 +120,13 @@ static std::string close_text(const VerdictQuestion& q, const Best& best) {
                        : fmt::format("{} between {} and {}", names_text(names), low, high);
 }
 
+/// " under llama.cpp" where that stack is one of two that answers to prompts are compared under.
+static std::string stack_text(const Result& r, const Result& other) {
+    return r.generation && other.generation && r.runtime->name != other.runtime->name
+               ? " under " + r.runtime->name
+               : std::string();
+}
+
 /// ", 1.76x ahead of A100 (82 % likely)", "of A100 in int8" where the best multiplies otherwise; nothing
 /// where there is no other.
 static std::string lead_text(const VerdictQuestion& q, const VerdictFacts& facts, const Best& best,
@@ -136,19 +143,34 @@ static std::string lead_text(const VerdictQuestion& q, const VerdictFacts& facts
         !brief && facts.mixed &&
         multiplied_format(q.results[best.winner.best]) != multiplied_format(q.results[next]);
     return std::isfinite(ahead) && ahead > 1
-               ? fmt::format(", {} ahead of {}{}", format_ratio(ahead),
-                             otherwise ? named(q, facts, next) : q.labels[next], odds)
+               ? fmt::format("{}, {} ahead of {}{}{}",
+                             stack_text(q.results[best.winner.best], q.results[next]), format_ratio(ahead),
+                             otherwise ? named(q, facts, next) : q.labels[next],
+                             stack_text(q.results[next], q.results[best.winner.best]), odds)
                : odds;
 }
 
-/// "1024 x 1024 in 50 steps. "; nothing of what draws no images.
+/// "An inference: encoder, 200 x decoder. "; nothing where no part runs more than once.
+static std::string parts_text(const VerdictQuestion& q) {
+    const auto first = std::ranges::find_if(q.results, [](const Result& r) {
+        return r.ok() && std::ranges::any_of(r.parts, [](const ResultPart& part) { return part.repeat > 1; });
+    });
+    return first == q.results.end()
+               ? std::string()
+               : fmt::format("An inference: {}. ", joined(first->parts, [](const ResultPart& part) {
+                                 return part.repeat == 1 ? part.name
+                                                         : fmt::format("{:g} x {}", part.repeat, part.name);
+                             }));
+}
+
+/// "1024 x 1024 in 50 steps. "; of what draws no images its parts.
 static std::string image_text(const VerdictQuestion& q) {
     const auto first = std::ranges::find_if(q.results, [](const Result& r) {
         return r.ok() && r.model && r.model->dims.contains("steps") && r.model->dims.contains("width") &&
                r.model->dims.contains("height");
     });
     if (first == q.results.end())
-        return "";
+        return parts_text(q);
     const auto& dims = first->model->dims;
     return fmt::format("{} x {} in {}. ", dims.at("width"), dims.at("height"),
                        plural(static_cast<std::size_t>(dims.at("steps")), "step"));
@@ -161,9 +183,13 @@ static std::string question_text(const VerdictQuestion& q, const VerdictFacts& f
     if (first == q.results.end())
         return image_text(q);
     const GenerationEstimate& g = *first->generation;
-    return fmt::format("{}{:.0f} tokens in, {:.0f} out{}{}. ",
+    const auto& asked = first->workload ? first->workload->prompt : std::nullopt;
+    return fmt::format("{}{:.0f} tokens in, {:.0f} out{}{}{}. ",
                        g.batch > 1 ? fmt::format("{:.0f} sequences of ", g.batch) : std::string(),
                        g.prompt_tokens, g.generate_tokens,
+                       asked && asked->context > 0
+                           ? fmt::format(", in a context of {} tokens", asked->context)
+                           : std::string(),
                        facts.mixed ? std::string() : ", in " + multiplied_format(*first),
                        g.devices > first->devices() ? ", the layers divided among the devices" : "");
 }

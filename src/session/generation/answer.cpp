@@ -8,6 +8,7 @@
 #include "map/sharding.hpp"
 #include "result/memory_fit.hpp"
 #include "session/generation/language_model.hpp"
+#include "session/generation/offload.hpp"
 #include "session/generation/step.hpp"
 #include "session/graph_run.hpp"
 #include "session/server/server.hpp"
@@ -43,9 +44,10 @@ class Phase {
 
 class AnswerBuilder {
   public:
-    AnswerBuilder(StepRunner runner, std::int64_t batch, const Prompt& prompt, Result& result)
-        : runner_(std::move(runner)), way_(prompt.parallel.value_or(Parallelism{})), whole_batch_(batch),
-          batch_(part_of(batch, way_)), q_(prompt), result_(result),
+    AnswerBuilder(const Session& session, StepRunner runner, std::int64_t batch, const Prompt& prompt,
+                  Result& result)
+        : session_(session), runner_(std::move(runner)), way_(prompt.parallel.value_or(Parallelism{})),
+          whole_batch_(batch), batch_(part_of(batch, way_)), q_(prompt), result_(result),
           stack_(server_memory(runner_.machine(), 0, data_table("servers.json"))),
           prompt_(prompt.tokens + runner_.model().inserted_tokens()) {}
 
@@ -232,7 +234,7 @@ class AnswerBuilder {
             : g_.devices_needed > 0          ? std::string("the workspace of its kernels takes the rest")
             : linked ? fmt::format("{:.0f} devices do not hold it either", kLargestGroup)
                      : std::string("it has no link to others of its kind");
-        g_.offload = offload_choices(runner_, batch_, prompt_,
+        g_.offload = offload_choices(session_, runner_, batch_, prompt_,
                                      std::max(prompt_ + q_.generate / 2, std::int64_t{1}), need);
         const std::string kept = in_words(g_.offload);
         const std::int64_t fit = whole_batch_ == batch_ ? most_sequences() : 0;
@@ -400,6 +402,7 @@ class AnswerBuilder {
         g_.serving.energy_per_token_j = e.energy_per_inference_j / steps_per_answer;
     }
 
+    const Session& session_;
     StepRunner runner_;
     Parallelism way_;
     const std::int64_t whole_batch_, batch_; ///< of all devices, and of one group
@@ -424,7 +427,7 @@ Result PreparedPrompt::on(const Session& session, std::string_view device,
     try {
         result.model = facts();
         if (auto runner = make_runner(session, *model_, result))
-            AnswerBuilder(std::move(*runner), batch_, prompt_, result).run();
+            AnswerBuilder(session, std::move(*runner), batch_, prompt_, result).run();
     } catch (const Error& problem) {
         result.estimate.status = Status::unsupported;
         result.estimate.reason = problem.what();

@@ -126,16 +126,6 @@ NetworkWork mixed_step(const NetworkWork& decode, const NetworkWork& prefill, do
 SaturatedServing serve_saturated(const StepRunner& runner, const Prompt& prompt, Estimate& step,
                                  double at_most = 0);
 
-/// Answers of a device whose memory is smaller than `need`, with what is too much in host memory: of the
-/// layers' weights, of the experts, or of the cache, each where it is large enough and the device has a link
-/// to its host. Bytes of it that a pass reads cross the link once per pass. `prompt` and `context` are tokens
-/// of a sequence.
-std::vector<OffloadChoice> offload_choices(StepRunner runner, std::int64_t batch, std::int64_t prompt,
-                                           std::int64_t context, const MemoryEstimate& need);
-
-/// "with 1.1 GB of the layers in host memory 73.1 to 78 ms per token"; empty without choices.
-std::string in_words(const std::vector<OffloadChoice>& choices);
-
 /// Contexts at which decode steps are priced, with weights that add up to one: Simpson's rule over [first,
 /// last], exact where time is a cubic of the context. Worked: 513 to 639 -> 513, 576, 639 with 1/6, 4/6, 1/6.
 inline std::vector<std::pair<std::int64_t, double>> context_points(std::int64_t first, std::int64_t last) {

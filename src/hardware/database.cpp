@@ -229,8 +229,8 @@ struct HardwareDatabase::State {
         std::vector<Finding> findings;
         throw InputError(
             Finding{.kind = FindingKind::unknown_name,
-                    .message = fmt::format("unknown device \"{}\"; {} is a {}, no {}", name, all.front()->id,
-                                           title_of(device(*all.front(), findings)->family), kind),
+                    .message = fmt::format("unknown device \"{}\"; what has that name is {} ({})", name,
+                                           all.front()->id, title_of(device(*all.front(), findings)->family)),
                     .hint = "list_hardware_mappers shows all devices"});
     }
 

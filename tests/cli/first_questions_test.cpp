@@ -80,7 +80,8 @@ constexpr FirstQuestion kQuestions[] = {
      "1024 x 1024 in [0-9]+ steps. RTX-3060 in w4a16: latency "},
     {"compare_models qwen3-30b-a3b --hardware 'Mac mini M4' RTX-4070", "512 tokens in, 128 out, in w4a16. "},
     {"compare_models phi-4 --hardware 'MacBook Pro M3 Max' 'RTX 4080'",
-     "512 tokens in, 128 out. Fastest: RTX-4080 in (fp8|w8a16), .* ahead of Apple-M3-Max-GPU( in fp16)?. "
+     "512 tokens in, 128 out. Fastest: RTX-4080 in (fp8|w8a16), .* ahead of Apple-M3-Max-GPU( in fp16)? "
+     "under llama.cpp. "
      ".*bf16 needs "
      "29.5 GB"},
     // Of one user's stacks the measured one; nobody is fastest whom an unmeasured estimate surely beats.

@@ -296,6 +296,11 @@ TEST_CASE("the same integer format means the same numerics on every device", "[g
     CHECK(hailo.weights == Precision::int4);
     CHECK(hailo.activations == Precision::int8);
     CHECK(hailo.kv_cache == Precision::int8);
+    Conditions narrow = options_of(Precision::int4); // which its units have, and its stack has not
+    narrow.stack = "rkllm";
+    CHECK_FALSE(
+        language_precision(*laws::session().machine("RK3588-NPU", narrow), narrow.precision, std::nullopt)
+            .supported);
     const PrecisionConfig rockchip = runs("RK3588-NPU", Precision::int8, "rkllm"); // multiplies in int8
     CHECK(rockchip.compute == Precision::int8);
     CHECK(rockchip.activations == Precision::int8);

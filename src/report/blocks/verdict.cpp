@@ -408,7 +408,7 @@ static std::string none_text(const VerdictQuestion& q, const VerdictFacts& facts
     return text + ".";
 }
 
-/// "No estimate for 2 of 7: A, B."; with `reasons`, of few, "A (needs 4.9 GB, the device has 0.2 GB)".
+/// "No estimate for 2 of 7: A, B."; of few "A (needs 4.9 GB, has 0.2 GB)", with `reasons` each in full.
 static std::string failing_text(const VerdictQuestion& q, bool reasons) {
     const std::vector<std::size_t> failing =
         kept(indices(q.results.size()), [&](std::size_t i) { return !q.results[i].ok(); });
@@ -416,8 +416,14 @@ static std::string failing_text(const VerdictQuestion& q, bool reasons) {
     constexpr std::size_t kFew = 2;
     if (names.empty() || (reasons && names.size() > kFew))
         return "";
-    for (std::size_t i = 0; reasons && i < names.size(); ++i)
-        names[i] += fmt::format(" ({})", q.results[failing[i]].estimate.reason);
+    for (std::size_t i = 0; i < names.size() && names.size() <= kFew; ++i) {
+        const Estimate& e = q.results[failing[i]].estimate;
+        if (reasons)
+            names[i] += fmt::format(" ({})", e.reason);
+        else if (e.status == Status::does_not_fit && e.memory.capacity_bytes > 0)
+            names[i] += fmt::format(" (needs {}, has {})", gigabytes_text(e.memory.peak_bytes),
+                                    gigabytes_text(e.memory.capacity_bytes));
+    }
     return fmt::format("No estimate for {} of {}: {}.", names.size(), q.results.size(), names_text(names));
 }
 

@@ -421,8 +421,8 @@ static std::string failing_text(const VerdictQuestion& q, bool reasons) {
         if (reasons)
             names[i] += fmt::format(" ({})", e.reason);
         else if (e.status == Status::does_not_fit && e.memory.capacity_bytes > 0)
-            names[i] += fmt::format(" (needs {}, has {})", gigabytes_text(e.memory.peak_bytes),
-                                    gigabytes_text(e.memory.capacity_bytes));
+            names[i] += fmt::format(" (needs {}, has {})", format_bytes(e.memory.peak_bytes),
+                                    format_bytes(e.memory.capacity_bytes));
     }
     return fmt::format("No estimate for {} of {}: {}.", names.size(), q.results.size(), names_text(names));
 }

@@ -163,14 +163,14 @@ static std::string parts_text(const VerdictQuestion& q) {
                              }));
 }
 
-/// "1024 x 1024 in 50 steps. "; of what draws no images its parts.
+/// "1024 x 1024 in 50 steps. "; nothing of what draws no images.
 static std::string image_text(const VerdictQuestion& q) {
     const auto first = std::ranges::find_if(q.results, [](const Result& r) {
         return r.ok() && r.model && r.model->dims.contains("steps") && r.model->dims.contains("width") &&
                r.model->dims.contains("height");
     });
     if (first == q.results.end())
-        return parts_text(q);
+        return "";
     const auto& dims = first->model->dims;
     return fmt::format("{} x {} in {}. ", dims.at("width"), dims.at("height"),
                        plural(static_cast<std::size_t>(dims.at("steps")), "step"));
@@ -592,14 +592,14 @@ static std::vector<std::string> lines_of(const VerdictQuestion& q, const Verdict
     }
     const bool one = q.results.size() == 1;
     const std::size_t leader = facts.best.front().winner.best;
-    const std::string asked = question_text(q, facts);
+    const std::string asked = question_text(q, facts), whole = asked.empty() ? parts_text(q) : asked;
     all.push_back({1, 0, none_text(q, facts)});
     if (facts.within || facts.limits.size() > 1) // else the first line has it
         all.push_back({3, q.modes.empty() ? 6 : 0, limits_text(q, facts),
                        fmt::format("Limits: met by {} of {}.", facts.all_limits, facts.running), 1});
     all.push_back({3, 3, too_large_text(q)});
     if (one) {
-        all.push_back({2, 9, asked + single_text(q, facts, false), asked + single_text(q, facts, true)});
+        all.push_back({2, 9, whole + single_text(q, facts, false), asked + single_text(q, facts, true)});
         if (const Estimate& e = q.results.front().estimate; !e.refuted.empty())
             all.push_back({2, 7, "Refuted: " + refuted_text(e) + ".", "Refuted: " + e.refuted + "."});
     } else {
@@ -610,7 +610,7 @@ static std::vector<std::string> lines_of(const VerdictQuestion& q, const Verdict
                                      limits_words(facts, "the limits"), first_lower(std::move(text)))
                        : text;
         };
-        all.push_back({2, 8, asked + first(false), asked + first(true)});
+        all.push_back({2, 8, whole + first(false), asked + first(true)});
         all.push_back({2, 7, others_text(q, facts)});
         all.push_back({3, 10, unranked_text(q, facts, true), unranked_text(q, facts, false), 1});
     }

@@ -156,6 +156,9 @@ SweepSummary summary_of(const Options& options, const Sweep& sweep) {
         summary.front.emplace(metrics.at(options.pareto[0], "--pareto"),
                               metrics.at(options.pareto[1], "--pareto"));
     if (!options.sensitivity.empty()) {
+        if (sweep.request().axes.empty())
+            throw UsageError(
+                "--sensitivity: nothing varies; name parts with --vary, as in --vary bandwidth=0.5x,2x");
         summary.sensitivity_of = &metrics.at(options.sensitivity, "--sensitivity");
         summary.sensitivities = sweep.sensitivities(*summary.sensitivity_of);
     }

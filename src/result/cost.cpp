@@ -248,14 +248,18 @@ std::string cost_basis(std::span<const Result> results, const CostOptions& given
                 add(markets[result.device->cloud_price->market],
                     fmt::format("{} ({})", result.device->id, rental_text(*result.device, *rented, devices)));
             add(result.device->server_price ? served : alone, result.device->id);
-        } else {
-            add(without, result.device->id);
+        } else if (given_price(*result.device, rent, options) == nullptr &&
+                   !(rent ? result.device->cloud_price : result.device->list_price)) {
+            add(without, result.device->id); // else it misses what was asked: a rate that it does not carry
         }
     }
     if (!any)
         return "";
     const bool stated =
         std::ranges::any_of(results, [](const Result& r) { return r.conditions.duty.stated(); });
+    // Of a server that many use at once size_service tells the price.
+    const bool alone_at_it = std::ranges::any_of(
+        results, [](const Result& r) { return r.ok() && r.generation && r.generation->batch <= 1; });
     constexpr std::size_t kMostListed = 3;
     std::string text = fmt::format(
         "Cost: {}, {}",
@@ -266,8 +270,9 @@ std::string cost_basis(std::span<const Result> results, const CostOptions& given
             : fmt::format("bought and electricity; a share of a server is in that of {}{}",
                           names_text(served),
                           alone.size() > kMostListed ? " alone" : ", none in that of " + names_text(alone)),
-        stated ? "for inferences as often as stated"
-               : fmt::format("{:g} % utilisation", 100 * options.utilization));
+        stated        ? std::string("for inferences as often as stated")
+        : alone_at_it ? fmt::format("one answer at a time, {:g} % utilisation", 100 * options.utilization)
+                      : fmt::format("{:g} % utilisation", 100 * options.utilization));
     if (markets.size() > 1) { // the smaller market's are named, to be left out
         const auto fewest = std::ranges::min_element(
             markets, [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });

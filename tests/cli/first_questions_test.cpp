@@ -229,6 +229,10 @@ constexpr FirstQuestion kQuestions[] = {
     {"compare_models llama-3-8b --hardware H100 --context 8k",
      "512 tokens in, 128 out, in a context of 8000 tokens, in bf16. H100: "},
     {"compare_models whisper-large-v3 --hardware RTX-4090 RTX-3060 --cost", ".* Cheapest: RTX-3060, [$]"},
+    {"compare_models whisper-large-v3 --fps 1.2 --sort cost --rent --hardware L4 T4 A100 A10G",
+     "(?!.*for want of).*Cost: rented"}, // who misses the rate has a price
+    {"compare_models llama-3-8b --hardware H100 L4 --sort cost --rent",
+     ".*Cost: rented by the hour, one answer at a time"},
     {"analyze_batch resnet50 --hardware H100 --max-latency 50ms", "H100 in [a-z0-9]+: batch [0-9]{3,4} has"},
     {"compare_architectures --model resnet18 --level detailed --architecture DSP",
      "Least energy: GPU \\([^)]*\\) in int8, "},

@@ -225,3 +225,10 @@ def test_answers_say_the_schema_of_their_document(kind):
 def test_a_session_lists_what_it_knows(session):
     assert {"resnet50", "llama-3.1-8b"} <= set(session.models) and "H100" in session.hardware
     assert session.models == sorted(session.models)
+
+
+def test_a_comparison_is_a_row_of_results_of_which_one_leads():
+    comparison = archsim.compare("resnet50", hardware=["L4", "H100"], precision="fp16")
+    assert len(comparison) == 2 and [r.hardware for r in comparison] == ["L4", "H100"]
+    assert comparison.best().hardware == "H100"
+    assert archsim.compare("llama-3-8b", hardware="Groq-TSP").best() is None

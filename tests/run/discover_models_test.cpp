@@ -105,7 +105,9 @@ TEST_CASE("the whole catalogue can be used", "[run][discover]") {
         CHECK_FALSE(model.task.empty());
         CHECK(model.task.find(' ') == std::string::npos); // one spelling, so that --task finds all
     }
+    const std::string all = render(list, Format::text, ModelListView{});
     keep_largest(list, 5);
+    CHECK_THAT(render(list, Format::text, ModelListView{}), Catch::Contains(all.substr(0, all.find(" families"))));
     REQUIRE(list.models.size() == 5);
     for (std::size_t i = 1; i < 5; ++i)
         CHECK(list.models[i - 1].macs >= list.models[i].macs);

@@ -109,8 +109,9 @@ static std::string best_words(const BatchSeries& series, const BestBatches& best
     const auto rate_and_time = [&](std::size_t i) {
         return format_value(*by.rate, value(i, *by.rate)) + " " + time(i);
     };
-    std::string line =
-        fmt::format("batch {} has the most throughput, {}", series.batches[most], rate_and_time(most));
+    std::string line = fmt::format("batch {} has the most throughput{}, {}", series.batches[most],
+                                   series.decision.request.constraints.empty() ? "" : " within the limits",
+                                   rate_and_time(most));
     if (knee != most)
         line += fmt::format("; batch {} reaches {:.0f} % of it, {}", series.batches[knee],
                             100 * value(knee, *by.rate) / value(most, *by.rate), rate_and_time(knee));

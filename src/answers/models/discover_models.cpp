@@ -159,14 +159,6 @@ ModelList discover_folder(const Session& session, const std::filesystem::path& f
     return list;
 }
 
-void keep_largest(ModelList& list, std::size_t count) {
-    if (count == 0)
-        return;
-    std::ranges::stable_sort(list.models, std::ranges::greater{}, &ListedModel::macs);
-    if (list.models.size() > count)
-        list.models.resize(count);
-}
-
 static std::string sizes_text(const ListedModel& model) {
     return joined(
         model.dims, [](const auto& dim) { return fmt::format("{}={}", dim.first, dim.second); }, " ");
@@ -269,6 +261,8 @@ static std::string extremes_line(const ModelList& list) {
 
 /// "155 models of 31 tasks, from ... to ...", or how many files of a folder can be used.
 static std::vector<std::string> verdict_lines(const ModelList& list) {
+    if (!list.verdict.empty())
+        return list.verdict;
     std::vector<std::string> lines;
     if (list.folder.empty()) {
         std::set<std::string> tasks, families;
@@ -286,6 +280,15 @@ static std::vector<std::string> verdict_lines(const ModelList& list) {
     if (std::string extremes = extremes_line(list); !extremes.empty())
         lines.push_back(std::move(extremes));
     return lines;
+}
+
+void keep_largest(ModelList& list, std::size_t count) {
+    if (count == 0)
+        return;
+    list.verdict = verdict_lines(list);
+    std::ranges::stable_sort(list.models, std::ranges::greater{}, &ListedModel::macs);
+    if (list.models.size() > count)
+        list.models.resize(count);
 }
 
 static Members<ListedModel> listed_model_members() {

@@ -40,6 +40,7 @@ struct ListedModel {
 struct ModelList {
     std::string folder; ///< empty: the catalogue
     std::vector<ListedModel> models;
+    std::vector<std::string> verdict = {}; ///< of all of them, where keep_largest() left some out
 };
 
 struct DiscoverOptions {

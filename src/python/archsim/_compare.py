@@ -56,6 +56,12 @@ def _number(self, key):
     return row[key]
 
 
+def _best(self, metric="latency"):
+    """The Result that ranks first by a metric, by the policy of every answer; None where nothing runs that may lead."""
+    results = self.results
+    return next((results[index] for index, place in _archsim.places(results, metric) if place), None)
+
+
 def _save(self, path):
     """Writes a file in the format of its extension: .html, .md, .csv, .json, .txt."""
     path = pathlib.Path(path)
@@ -157,6 +163,9 @@ Comparison.schema, Result.__getattr__ = _schema, _number
 Comparison._repr_html_ = _repr_html
 Comparison.__repr__ = _verdict
 Comparison.advice = property(_advice)
+Comparison.best = _best
+Comparison.__iter__ = lambda self: iter(self.results)
+Comparison.__len__ = lambda self: len(self.results)
 Result._repr_html_ = _result_repr_html
 Result.__repr__ = _result_repr
 

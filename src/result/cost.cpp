@@ -248,8 +248,7 @@ std::string cost_basis(std::span<const Result> results, const CostOptions& given
                 add(markets[result.device->cloud_price->market],
                     fmt::format("{} ({})", result.device->id, rental_text(*result.device, *rented, devices)));
             add(result.device->server_price ? served : alone, result.device->id);
-        } else if (given_price(*result.device, rent, options) == nullptr &&
-                   !(rent ? result.device->cloud_price : result.device->list_price)) {
+        } else if (!price_of(*result.device, rent, options)) {
             add(without, result.device->id); // else it misses what was asked: a rate that it does not carry
         }
     }

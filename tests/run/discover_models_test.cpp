@@ -107,7 +107,8 @@ TEST_CASE("the whole catalogue can be used", "[run][discover]") {
     }
     const std::string all = render(list, Format::text, ModelListView{});
     keep_largest(list, 5);
-    CHECK_THAT(render(list, Format::text, ModelListView{}), Catch::Contains(all.substr(0, all.find(" families"))));
+    CHECK_THAT(render(list, Format::text, ModelListView{}),
+               Catch::Contains(all.substr(0, all.find(" families"))));
     REQUIRE(list.models.size() == 5);
     for (std::size_t i = 1; i < 5; ++i)
         CHECK(list.models[i - 1].macs >= list.models[i].macs);

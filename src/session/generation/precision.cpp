@@ -166,9 +166,11 @@ ExecutedPrecision language_precision(const Machine& machine, const PrecisionConf
     }
     ExecutedPrecision result = resolve_precision(device, *machine.runtime, c);
     PrecisionConfig& runs = result.config;
-    // What no engine multiplies is widened whole where the stack has no kernels that unpack it.
-    if (machine.runtime->language_models && bits_of(runs.compute) > bits_of(c.compute) &&
-        bits_of(runs.weights) < bits_of(runs.compute) && !offers_weights_alone(machine, runs.weights))
+    // Integers that no product of the stack takes are widened whole where it has no kernels that unpack them;
+    // narrow floats are unpacked by whoever lists their multiples.
+    if (machine.runtime->language_models && is_integer(runs.weights) &&
+        bits_of(runs.compute) > bits_of(c.compute) && bits_of(runs.weights) < bits_of(runs.compute) &&
+        !offers_weights_alone(machine, runs.weights))
         return refuse(fmt::format("{} has no kernels for {} weights on {}", machine.runtime->id,
                                   name_of(runs.weights), device.id));
     if (unpacked && result.supported && result.note.empty())

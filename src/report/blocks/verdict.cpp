@@ -1,5 +1,6 @@
 #include "report/blocks/verdict.hpp"
 
+#include "archsim/run/workload.hpp"
 #include "core/lists.hpp"
 #include "hardware/uncertainty.hpp"
 #include "ops/given_values.hpp"
